@@ -1,0 +1,68 @@
+"""The Celery application: queues, routes by task name, and the schedule.
+
+Promises: a message carries an id and may be lost, doubled or late without harm, since the row is
+the queue; nothing is retried and nothing is delayed here. Task names are a contract with queued
+messages. Does not know: what a task does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from celery import Celery
+from kombu import Queue
+
+if TYPE_CHECKING:
+    from kombu.connection import Connection
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "razviel.settings")
+
+QUEUE_NAMES = ("money", "messages", "reads", "inbox")
+ROUTES = {
+    "actions.advance_intent": {"queue": "money"},
+    "actions.read_target": {"queue": "reads"},
+    "actions.dispatch_due": {"queue": "reads"},
+    "actions.reconcile_due": {"queue": "reads"},
+}
+DISPATCH_SECONDS = 10.0
+RECONCILE_SECONDS = 15.0
+
+
+def _every(task: str, seconds: float) -> dict[str, object]:
+    # A sweep that waited longer than its period is worth nothing: the next one does its work.
+    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+
+
+SCHEDULE = {
+    "dispatch due": _every("actions.dispatch_due", DISPATCH_SECONDS),
+    "reconcile due": _every("actions.reconcile_due", RECONCILE_SECONDS),
+}
+
+app = Celery("razviel")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.conf.update(
+    task_queues=[Queue(name) for name in QUEUE_NAMES],
+    task_routes=ROUTES,
+    beat_schedule=SCHEDULE,
+)
+app.autodiscover_tasks()
+
+
+def ping_broker(*, timeout_seconds: float) -> bool:
+    """Tell whether the broker answers within the time."""
+    connection: Connection = app.connection_for_read(connect_timeout=timeout_seconds)
+    try:
+        connection.ensure_connection(max_retries=1, timeout=timeout_seconds)
+        connection.default_channel.close()
+    except _connection_errors(connection):
+        return False
+    finally:
+        connection.release()
+    return True
+
+
+def _connection_errors(connection: Connection) -> tuple[type[BaseException], ...]:
+    known: Iterable[type[BaseException]] = connection.connection_errors
+    return (*known, *connection.channel_errors, OSError)
