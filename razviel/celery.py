@@ -8,11 +8,11 @@ messages. Does not know: what a task does.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from celery import Celery
 from kombu import Queue
+from kombu.exceptions import KombuError
 
 if TYPE_CHECKING:
     from kombu.connection import Connection
@@ -53,16 +53,15 @@ app.autodiscover_tasks()
 def ping_broker(*, timeout_seconds: float) -> bool:
     """Tell whether the broker answers within the time."""
     connection: Connection = app.connection_for_read(connect_timeout=timeout_seconds)
+    connection.transport_options = {
+        **(connection.transport_options or {}),
+        "socket_connect_timeout": timeout_seconds,
+        "socket_timeout": timeout_seconds,
+    }
     try:
-        connection.ensure_connection(max_retries=1, timeout=timeout_seconds)
-        connection.default_channel.close()
-    except _connection_errors(connection):
+        connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0)
+    except (KombuError, OSError):
         return False
     finally:
         connection.release()
     return True
-
-
-def _connection_errors(connection: Connection) -> tuple[type[BaseException], ...]:
-    known: Iterable[type[BaseException]] = connection.connection_errors
-    return (*known, *connection.channel_errors, OSError)

@@ -26,7 +26,7 @@ def required(name: str, *, what: str) -> str:
     Raises:
         ImproperlyConfigured: it is missing or empty.
     """
-    value = env.str(name, default="").strip()
+    value = str(env.str(name, default="")).strip()
     if not value:
         message = f"Razviel does not start without {name}: set it to {what}."
         raise ImproperlyConfigured(message)
@@ -52,13 +52,16 @@ def vault_keys(text: str) -> tuple[tuple[str, bytes], ...]:
     return keys
 
 
+_VAULT_KEY_BYTES = 32  # AES-256
+
+
 def _vault_key(part: str) -> tuple[str, bytes]:
     identity, _, encoded = part.partition(":")
     try:
         key = base64.urlsafe_b64decode(encoded)
     except (binascii.Error, ValueError):
         key = b""
-    if not identity or len(key) != 32:  # noqa: PLR2004 - AES-256
+    if not identity or len(key) != _VAULT_KEY_BYTES:
         message = (
             "RAZVIEL_VAULT_KEYS is a comma-separated list of id:key, newest first, each key "
             "32 random bytes in URL-safe base64."
@@ -288,6 +291,12 @@ if CELERY_BROKER_URL.startswith(("redis", "valkey")):
         "socket_keepalive": True,
         "health_check_interval": 25,
         "retry_on_timeout": True,
+        # For publishers: without these a wake-up waits for ever while the broker is away
+        # (https://github.com/celery/celery/issues/4296, read 2026-11-30). A worker's own
+        # reconnection has no such limit.
+        "max_retries": 1,
+        "interval_start": 0,
+        "interval_step": 0,
     }
 
 # --- Logs -----------------------------------------------------------------------------------

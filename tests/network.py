@@ -13,7 +13,7 @@ from collections.abc import Callable
 import pytest
 
 
-class OutsideNetwork(AssertionError):  # noqa: N818 - an outcome
+class OutsideNetwork(AssertionError):
     """A test tried to reach another machine; give it the sandbox's address."""
 
 

@@ -12,7 +12,7 @@ os.environ.setdefault("DATABASE_URL", "postgres://razviel_app@/razviel")
 os.environ.setdefault("DATABASE_OWNER_URL", "postgres://razviel_owner@/razviel")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:6379/0")
 
-from razviel.settings import *  # noqa: E402, F403 - the variables above come first; all are wanted
+from razviel.settings import *  # noqa: F403 - the variables above come first; all are wanted
 
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 RAZVIEL_ALLOW_PRIVATE_PLATFORMS = True

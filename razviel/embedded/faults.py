@@ -1,7 +1,7 @@
 """What can keep the embedded servers from starting, each said so that a person can act on it."""
 
 
-class EmbeddedFault(Exception):  # noqa: N818 - its message is the whole report, printed as it is
+class EmbeddedFault(Exception):
     """The local servers could not be made ready; the message says why and what to do."""
 
 

@@ -73,7 +73,7 @@ def start_child(
         cwd="/" if account is not None and account.changes else None,
         env=dict(environment) if environment is not None else None,
         start_new_session=own_group,
-        preexec_fn=_die_with_parent(stop_signal),
+        preexec_fn=_die_with_parent(stop_signal),  # noqa: PLW1509 - one system call, no locks
         **(account.spawn_identity() if account is not None else {}),
     )
     guard = None if sys.platform == "linux" else start_guard(process.pid, stop_signal=stop_signal)

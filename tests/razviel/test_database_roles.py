@@ -12,15 +12,17 @@ from tests.database import TestDatabase
 @pytest.mark.django_db
 def test_the_code_runs_as_the_applications_role_which_owns_no_table() -> None:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT current_user, count(*) FROM pg_tables WHERE tableowner = current_user")
+        cursor.execute(
+            "SELECT current_user, count(*) FROM pg_tables WHERE tableowner = current_user"
+        )
         assert cursor.fetchone() == ("razviel_app", 0)
 
 
 @pytest.mark.django_db
 def test_the_applications_role_cannot_create_a_table() -> None:
-    with pytest.raises(ProgrammingError, match="permission denied for schema public"):
-        with connection.cursor() as cursor:
-            cursor.execute("CREATE TABLE mine (id integer)")
+    refused = pytest.raises(ProgrammingError, match="permission denied for schema public")
+    with connection.cursor() as cursor, refused:
+        cursor.execute("CREATE TABLE mine (id integer)")
 
 
 def test_a_reset_empties_filled_tables_even_those_that_refuse_it(
@@ -30,7 +32,9 @@ def test_a_reset_empties_filled_tables_even_those_that_refuse_it(
     assert owner is not None
     owner.execute("CREATE TABLE evidence (id integer)")
     try:
-        owner.execute("CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$")
+        owner.execute(
+            "CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$"
+        )
         owner.execute("CREATE TRIGGER keep BEFORE TRUNCATE ON evidence EXECUTE FUNCTION no()")
         owner.execute("ALTER TABLE evidence ENABLE ALWAYS TRIGGER keep")
         owner.execute("INSERT INTO evidence VALUES (1)")
