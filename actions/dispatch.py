@@ -1,0 +1,49 @@
+"""Waking workers: a message after commit that may be lost, doubled or late without harm.
+
+Promises: what is due stands in the row (`due_at`); a wake-up carries only an id, is published after commit, never retried and never waited
+for; taking a due row first pushes its due time on, so that a process that dies needs no clean-up.
+Does not know what the work is.
+"""
+
+from datetime import datetime, timedelta
+
+import structlog
+from celery import current_app
+from django.db import transaction
+from kombu.exceptions import OperationalError
+
+from actions.models import Intent
+
+log = structlog.get_logger(__name__)
+
+ADVANCE = "actions.advance_intent"
+"""The task that does whatever is due for one intent; the name is a contract with queued messages."""
+
+TAKEN_FOR = timedelta(seconds=30)
+"""For how long a row that was taken is not due again: longer than a call may take."""
+
+
+def wake(intent_pk: int) -> None:
+    """Wake a worker for one intent once the transaction is committed."""
+    transaction.on_commit(lambda: publish(intent_pk))
+
+
+def publish(intent_pk: int) -> None:
+    """Send the wake-up now; a broker that is away costs seconds, since the row stays due."""
+    try:
+        current_app.send_task(ADVANCE, kwargs={"intent": intent_pk}, retry=False)
+    except (OperationalError, OSError) as error:
+        log.warning("dispatch.not_woken", intent=intent_pk, error=type(error).__name__)
+
+
+def claim_due(*, now: datetime, limit: int) -> list[int]:
+    """Take up to `limit` due intents, oldest due first, and return their ids; others take others."""
+    with transaction.atomic():
+        rows = Intent.objects.filter(due_at__lte=now).order_by("due_at", "pk")
+        taken = list(
+            rows.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)[
+                :limit
+            ]
+        )
+        Intent.objects.filter(pk__in=taken).update(due_at=now + TAKEN_FOR)
+    return taken

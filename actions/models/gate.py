@@ -1,0 +1,147 @@
+"""What the Policy Gate keeps: policy versions, decisions with their arithmetic, approvals, counters.
+
+Promises: decisions and policy versions are append-only, so that a verdict can be recomputed from what is stored; an approval is used once.
+Does not know how a verdict is reached (`actions.policy`) nor when (`actions.gate`). Facts hold identifiers, amounts and digests, no personal data.
+"""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from integrations.actors import ActorKind
+from integrations.rows import ScopedForeignKey, WorkspaceRow, actor_identity, actor_kind, public_id
+
+
+class PolicyVersion(WorkspaceRow):
+    """One version of a workspace's policy: data, never code. Append-only."""
+
+    number = models.PositiveIntegerField()
+    document = models.JSONField()
+    author_kind = actor_kind()
+    author_identity = actor_identity()
+    created_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "number"], name="policyversion_number"),
+            models.CheckConstraint(
+                condition=Q(author_kind__in=list(ActorKind)) & ~Q(author_identity=""),
+                name="policyversion_author",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"policy {self.number}"
+
+
+class Ruling(models.TextChoices):
+    """What a check, or the gate as a whole, says. Refuse beats hold beats approve beats allow."""
+
+    ALLOW = "allow", "Allow"
+    APPROVE = "approve", "A second person must approve"
+    HOLD = "hold", "Hold"
+    REFUSE = "refuse", "Refuse"
+
+
+class Phase(models.TextChoices):
+    """When a decision was taken: at the proposal (no outside facts) or in the worker (all four checks)."""
+
+    PROPOSAL = "proposal", "At the proposal"
+    WORKER = "worker", "In the worker"
+
+
+class GateDecision(WorkspaceRow):
+    """The four verdicts with their facts and arithmetic. Append-only."""
+
+    public_id = public_id("dec")
+    intent = ScopedForeignKey("actions.Intent", related_name="decisions")
+    number = models.PositiveIntegerField()
+    phase = models.CharField(max_length=8, choices=Phase.choices)
+    policy_version = ScopedForeignKey(PolicyVersion)
+    target_version = models.PositiveBigIntegerField()
+    ruling = models.CharField(max_length=8, choices=Ruling.choices)
+    reason = models.CharField(max_length=40, blank=True)
+    verdicts = models.JSONField()
+    facts = models.JSONField()
+    allocation = models.JSONField(default=list)
+    shown_digest = models.CharField(max_length=64)
+    decided_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["intent", "number"], name="gatedecision_number"),
+            models.CheckConstraint(
+                condition=Q(ruling__in=Ruling.values), name="gatedecision_ruling"
+            ),
+            models.CheckConstraint(condition=Q(phase__in=Phase.values), name="gatedecision_phase"),
+            models.CheckConstraint(
+                condition=Q(ruling__in=[Ruling.ALLOW, Ruling.APPROVE]) | ~Q(reason=""),
+                name="gatedecision_reason",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Approval(WorkspaceRow):
+    """A second person's word on the exact allocation that was shown. Used once."""
+
+    write_once: ClassVar = ("used_at",)
+
+    public_id = public_id("apr")
+    intent = ScopedForeignKey("actions.Intent", related_name="approvals")
+    decision = ScopedForeignKey(GateDecision)
+    approver_kind = actor_kind()
+    approver_identity = actor_identity()
+    approves = models.BooleanField()
+    digest = models.CharField(max_length=64)
+    given_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["intent", "digest", "approver_kind", "approver_identity"],
+                name="approval_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(approver_kind__in=[ActorKind.HUMAN_NODE, ActorKind.BRAND_TEAM])
+                & ~Q(approver_identity=""),
+                name="approval_by_a_person",
+            ),
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=models.F("given_at")), name="approval_expires"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.public_id
+
+
+class Counter(WorkspaceRow):
+    """How much of one limit is used: an amount or a count, for a subject, on a day in the brand's zone or for all time."""
+
+    mutable: ClassVar = ("used",)
+
+    name = models.CharField(max_length=40)
+    subject = models.CharField(max_length=200, blank=True)
+    day = models.DateField(null=True, blank=True)
+    currency = models.CharField(max_length=3, blank=True)
+    used = models.DecimalField(max_digits=20, decimal_places=4, default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "name", "subject", "day", "currency"],
+                nulls_distinct=False,
+                name="counter_once",
+            ),
+            models.CheckConstraint(condition=Q(used__gte=0), name="counter_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.subject}"

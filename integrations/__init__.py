@@ -1,0 +1,1 @@
+"""The outside: connections, ports, adapters, sealed data, webhook inbox and the sandbox."""

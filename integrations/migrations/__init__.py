@@ -1,0 +1,1 @@
+"""Migrations: tables first, then what the database itself guards."""

@@ -1,0 +1,1 @@
+"""One folder a platform; only `integrations.registry` imports them."""

@@ -1,0 +1,1 @@
+"""Shopify's Admin GraphQL API."""

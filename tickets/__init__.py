@@ -1,0 +1,1 @@
+"""The unified record: ticket, message, request, path, resolver, resolution."""
