@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 from kombu.exceptions import KombuError
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ SCHEDULE = {
 app = Celery("razviel")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
-    task_queues=[Queue(name) for name in QUEUE_NAMES],
+    # Each with its exchange: without one all four would be bound to the default queue's.
+    task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUE_NAMES],
     task_routes=ROUTES,
     beat_schedule=SCHEDULE,
 )
@@ -59,7 +60,7 @@ def ping_broker(*, timeout_seconds: float) -> bool:
         "socket_timeout": timeout_seconds,
     }
     try:
-        connection.ensure_connection(max_retries=1, interval_start=0, interval_step=0)
+        connection.ensure_connection(max_retries=0)
     except (KombuError, OSError):
         return False
     finally:

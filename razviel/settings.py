@@ -211,8 +211,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # --- Static files: served by the web process itself -----------------------------------------
 
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "static"
 # A local run takes them from the packages; a deployment runs collectstatic once.
+STATIC_ROOT = None if RAZVIEL_PLAIN_HTTP else BASE_DIR / "static"
 WHITENOISE_USE_FINDERS = RAZVIEL_PLAIN_HTTP
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
@@ -286,17 +286,16 @@ if CELERY_BROKER_URL.startswith(("redis", "valkey")):
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         # Longer than any task: a call has its own deadline of seconds.
         "visibility_timeout": 900,
-        "socket_connect_timeout": 2,
-        "socket_timeout": 5,
+        "socket_connect_timeout": 1,
+        # Twice the worker's blocking read of 1 s; a publisher waits no longer than this either.
+        "socket_timeout": 2,
         "socket_keepalive": True,
         "health_check_interval": 25,
-        "retry_on_timeout": True,
-        # For publishers: without these a wake-up waits for ever while the broker is away
+        "retry_on_timeout": False,
+        # Publishers try once: without this a wake-up waits for ever while the broker is away
         # (https://github.com/celery/celery/issues/4296, read 2026-11-30). A worker's own
         # reconnection has no such limit.
-        "max_retries": 1,
-        "interval_start": 0,
-        "interval_step": 0,
+        "max_retries": 0,
     }
 
 # --- Logs -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from razviel.settings import *  # noqa: F403 - the variables above come first; a
 ALLOWED_HOSTS = ["testserver", "localhost", "127.0.0.1"]
 RAZVIEL_ALLOW_PRIVATE_PLATFORMS = True
 SECURE_SSL_REDIRECT = False
+STATIC_ROOT = None  # whitenoise warns of a missing folder, and warnings are errors
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.MD5PasswordHasher"
 ]  # logging in is not tested here

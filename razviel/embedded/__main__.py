@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -21,33 +22,51 @@ from razviel.embedded.processes import start_child
 from razviel.embedded.surroundings import surroundings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of this module: what to run and what its data may suffer."""
+
+    command: list[str]
+    keep: Path | None
+    durable: bool
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
-    chosen = _parser().parse_args(arguments)
-    command = [sys.executable, *chosen.command]
-    keep = Path(chosen.keep).resolve() if chosen.keep else None
+    call = parse(sys.argv[1:] if arguments is None else arguments)
     try:
-        with surroundings(os.environ, durable=not chosen.fast, keep=keep) as made:
+        with surroundings(os.environ, durable=call.durable, keep=call.keep) as made:
             _tell(made.summary)
-            return _run(command, {**local_settings(keep), **made.environment})
+            environment = {**local_settings(call.keep), **made.environment}
+            return _run([sys.executable, *call.command], environment)
     except EmbeddedFault as fault:
         _tell(str(fault))
         return 1
+    except KeyboardInterrupt:  # while the servers started; they are stopped already
+        return 128 + signal.SIGINT
 
 
-def _parser() -> argparse.ArgumentParser:
+def parse(arguments: Sequence[str]) -> Call:
+    """Read our own options up to the command, whose options are left alone.
+
+    argparse would take `-m` for an unknown option of ours, so what follows ours is split off first.
+    """
+    start = 0
+    while start < len(arguments) and arguments[start].startswith("--"):
+        start += 2 if arguments[start] == "--keep" else 1
     parser = argparse.ArgumentParser(
         prog="python -m razviel.embedded",
-        description="Run a command of the project with the database and broker it needs.",
+        usage="%(prog)s [--fast] [--keep FOLDER] COMMAND...",
+        description="Run what Python runs, such as `manage.py demo`, with database and broker.",
     )
     parser.add_argument("--fast", action="store_true", help="data need not survive a crash")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the data here between runs")
-    parser.add_argument(
-        "command",
-        nargs=argparse.REMAINDER,
-        help="what Python runs, such as: manage.py demo --report FILE",
-    )
-    return parser
+    chosen = parser.parse_args(arguments[:start])
+    command = list(arguments[start:])
+    if not command:
+        parser.error("a command is missing, such as: manage.py check")
+    keep = Path(chosen.keep).resolve() if chosen.keep else None
+    return Call(command=command, keep=keep, durable=not chosen.fast)
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -42,10 +42,13 @@ def main() -> int:
 
 
 def _commands(address: str) -> list[list[str]]:
-    celery = ["-m", "celery", "-A", "razviel"]
+    # As root Celery warns, although nothing but JSON is read from the queue.
+    quiet = ["-W", "ignore:You're running the worker with superuser"]
+    celery = [*quiet, "-m", "celery", "-A", "razviel", "--quiet"]
+    web = ["-m", "gunicorn", "razviel.wsgi", "--no-control-socket", "--log-level", "warning"]
     queues = "money,messages,reads,inbox"
     return [
-        ["-m", "gunicorn", "razviel.wsgi", "--bind", address, "--threads", "8", "--workers", "2"],
+        [*web, "--bind", address, "--workers", "2", "--threads", "8"],
         [*celery, "worker", "--queues", queues, "--loglevel", "warning", "--without-mingle"],
         [*celery, "beat", "--loglevel", "warning"],
     ]
