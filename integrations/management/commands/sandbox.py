@@ -1,0 +1,39 @@
+"""`manage.py sandbox`: run the simulated platforms as a process of its own.
+
+Promises: prints its address once it answers, and stops cleanly on SIGTERM or SIGINT. For demo and trials; the process
+shares nothing with the product but the network.
+"""
+
+import signal
+from threading import Thread
+from types import FrameType
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from integrations.sandbox.server import Sandbox
+
+
+class Command(BaseCommand):
+    """Serve the sandbox until told to stop."""
+
+    help = "Run the simulated platforms (never a real store) on the loopback address."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Take the port."""
+        parser.add_argument("--port", type=int, default=8900, help="0 for any that is free")
+
+    def handle(self, *args: object, **options: object) -> None:
+        """Serve."""
+        sandbox = Sandbox(port=int(str(options["port"])))
+
+        def stop(_signal: int, _frame: FrameType | None) -> None:
+            # shutdown() waits for the serving loop, which runs in this very thread.
+            Thread(target=sandbox.stop).start()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, stop)
+        self.stdout.write(f"sandbox {sandbox.url}")
+        self.stdout.flush()
+        sandbox.serve()
+        self.stdout.write("sandbox stopped")

@@ -1,0 +1,1 @@
+"""The simulated Shopify Admin GraphQL API: schema, documents, answers. Knows nothing of HTTP."""

@@ -1,0 +1,307 @@
+"""The sandbox as tests and the demo hold it: the same methods in process and over HTTP.
+
+Promises: every method is one command of `control`; records are read-only copies. Knows only how to perform a command,
+not where.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from integrations.sandbox.faults import FaultKind
+from integrations.sandbox.ledger import Effect, Received, effect_from_json, received_from_json
+
+# What a command answers is JSON of a shape that its own method below knows.
+Perform: TypeAlias = Callable[[str, dict[str, object]], Any]
+
+TOKEN = "shpat_sandbox"  # noqa: S105  # opens nothing but a simulated shop
+SCOPES = ("read_all_orders", "read_customers", "read_orders", "write_orders")
+APP = "Razviel"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedOrder:
+    """An order on a simulated shop."""
+
+    id: str
+    name: str
+    payments: tuple[str, ...]
+    """Its payments' transaction identifiers, in order."""
+    lines: tuple[str, ...]
+    customer: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeRefund:
+    """A refund on a simulated shop, with its transactions' statuses by identifier."""
+
+    id: str
+    transactions: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payment:
+    """A payment to place an order with."""
+
+    amount: str
+    gateway: str = "manual"
+    kind: str = "SALE"
+    status: str = "SUCCESS"
+
+
+class DeclaredFault:
+    """A fault that waits for its requests."""
+
+    def __init__(self, perform: Perform, number: int) -> None:
+        self._perform = perform
+        self.number = number
+
+    def release(self) -> None:
+        """Let go the requests that hang on it, those to come included."""
+        self._perform("release", {"number": self.number})
+
+
+class ClockControls:
+    """The sandbox's clock."""
+
+    def __init__(self, perform: Perform) -> None:
+        self._perform = perform
+
+    def now(self) -> datetime:
+        """Tell the sandbox's time."""
+        return datetime.fromisoformat(self._perform("now", {}))
+
+    def advance(self, by: timedelta) -> datetime:
+        """Move it forward, do what becomes due, and tell the new time."""
+        return datetime.fromisoformat(self._perform("advance", {"seconds": by.total_seconds()}))
+
+
+class LedgerView:
+    """The ground truth, read afresh at each call."""
+
+    def __init__(self, perform: Perform) -> None:
+        self._perform = perform
+
+    def effects(self, *, shop: str | None = None, order: str | None = None) -> tuple[Effect, ...]:
+        """Return every refund that the stores hold, oldest first."""
+        told = self._perform("ledger", {"shop": shop, "order": order})
+        return tuple(effect_from_json(item) for item in told["effects"])
+
+    def requests(self, *, shop: str | None = None, operation: str | None = None) -> tuple[Received, ...]:
+        """Return every request that arrived, oldest first."""
+        told = self._perform("ledger", {"shop": shop})
+        found = (received_from_json(item) for item in told["requests"])
+        return tuple(item for item in found if operation in (None, item.operation))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShopControls:
+    """One simulated shop."""
+
+    perform: Perform
+    url: str
+    """What stands before `/admin/...`: the base URL of a connection."""
+    name: str
+    token: str
+    app_id: str
+
+    def with_token(self, token: str, *, scopes: Sequence[str] = SCOPES, app: str = APP) -> "ShopControls":
+        """Install an app (or give the one of that title a new token and scopes); returns the shop as it sees it."""
+        made = self._do("app", token=token, title=app, scopes=list(scopes))
+        return replace(self, token=token, app_id=made["id"])
+
+    def revoke_token(self) -> None:
+        """Make the token invalid, as uninstalling does."""
+        self._do("revoke", token=self.token)
+
+    def gateway(
+        self,
+        name: str,
+        *,
+        answers: str = "SUCCESS",
+        turns: str | None = None,
+        after: timedelta = timedelta(0),
+        error_code: str | None = None,
+    ) -> None:
+        """Let a gateway answer refunds with a status, and turn them to another after a while on the sandbox's clock."""
+        seconds = after.total_seconds()
+        self._do("gateway", name=name, answers=answers, turns=turns, after_seconds=seconds, error_code=error_code)
+
+    def order(
+        self,
+        *,
+        total: str | Decimal = "100.00",
+        payments: Sequence[Payment] | None = None,
+        gateway: str = "manual",
+        created_at: datetime | None = None,
+        lines: Sequence[dict[str, object]] | None = None,
+        **details: object,
+    ) -> PlacedOrder:
+        """Place an order, by default paid in full at once by one payment.
+
+        Args:
+            payments: what was paid; an empty list for an unpaid order.
+            gateway: of the one payment, where `payments` is left out.
+            lines: each with `title`, `quantity`, `price`.
+            details: `currency` (presentment), `rate` (shop money per presentment unit), `email`, `customer` (a name, or
+                None for a guest), `shipping`, `test`, `fulfillment`.
+        """
+        paid = [Payment(amount=str(total), gateway=gateway)] if payments is None else payments
+        told = self._do(
+            "order",
+            total=str(total),
+            payments=[
+                {"amount": p.amount, "gateway": p.gateway, "kind": p.kind, "status": p.status} for p in paid
+            ],
+            created_at=created_at.isoformat() if created_at else None,
+            lines=list(lines) if lines else None,
+            **details,
+        )
+        return PlacedOrder(
+            id=told["id"],
+            name=told["name"],
+            payments=tuple(told["payments"]),
+            lines=tuple(told["lines"]),
+            customer=told["customer"],
+        )
+
+    def fault(self, kind: FaultKind | str, **details: object) -> DeclaredFault:
+        """Declare a fault for the next matching request.
+
+        Args:
+            kind: see `FaultKind`.
+            details: `operation` ("refundCreate", "order" …; any if left out), `containing` (text of the body), `skip`, `times`
+                (None: always), and what the kind needs: `status`, `retry_after_seconds`, `delay` (timedelta), `amount`,
+                `currency`, `version`, `url`, `nulls`, `other`, `keep`, `interval_seconds`, `size_bytes`.
+
+        Raises:
+            ControlRefused: unknown detail, or a delay over the declared lateness bound.
+        """
+        delay = details.pop("delay", None)
+        if isinstance(delay, timedelta):
+            details["delay_seconds"] = delay.total_seconds()
+        return DeclaredFault(self.perform, self._do("fault", kind=str(kind), **details)["number"])
+
+    def clear_faults(self) -> None:
+        """Drop what faults are left, and let go what hangs."""
+        self._do("clear_faults")
+
+    def keys(
+        self,
+        *,
+        remember: bool | None = None,
+        carrier: str | None = None,
+        after_refusal: str | None = None,
+        kept_for: timedelta | None = None,
+        forget_now: bool = False,
+    ) -> None:
+        """Say how keys are treated from now on. `remember=False` is the store that forgets every key."""
+        seconds = None if kept_for is None else kept_for.total_seconds()
+        self._do(
+            "keys",
+            remember=remember,
+            carrier=carrier,
+            after_refusal=after_refusal,
+            kept_for_seconds=seconds,
+            forget_now=forget_now,
+        )
+
+    def throttle(self, **bucket: object) -> None:
+        """Set the query cost bucket: `available`, `maximum`, `per_second`, `unlimited`."""
+        self._do("throttle", **bucket)
+
+    def serve_version(self, version: str | None) -> None:
+        """Answer as this API version whatever is asked for; None for what is asked."""
+        self._do("version", served=version)
+
+    def read_lag(self, lag: timedelta) -> None:
+        """Hide refunds from reads while they are younger than this."""
+        self._do("read_lag", seconds=lag.total_seconds())
+
+    def refund_by_staff(
+        self,
+        order: str,
+        *,
+        amount: str,
+        note: str | None = None,
+        app_id: str | None = None,
+        payment: str | None = None,
+    ) -> MadeRefund:
+        """Refund as staff does in the admin (no app), or as another app does."""
+        return _made(self._do("refund", order=order, amount=amount, note=note, app_id=app_id, payment=payment))
+
+    def settle_refund(
+        self, refund: str, status: str, *, transaction: str | None = None, error_code: str | None = None
+    ) -> MadeRefund:
+        """Give a refund's transactions, or one of them, another status."""
+        return _made(
+            self._do("settle", refund=refund, status=status, transaction=transaction, error_code=error_code)
+        )
+
+    def retry_refund(self, refund: str) -> MadeRefund:
+        """Retry by hand what failed at the gateway: this time it succeeds."""
+        return _made(self._do("retry", refund=refund))
+
+    def cancel_order(self, order: str, *, reason: str = "CUSTOMER") -> None:
+        """Cancel an order as staff does, without a refund."""
+        self._do("cancel", order=order, reason=reason)
+
+    def open_dispute(self, order: str, *, kind: str = "CHARGEBACK", status: str = "NEEDS_RESPONSE") -> str:
+        """Open a dispute on an order; returns its identifier."""
+        return str(self._do("dispute", order=order, kind=kind, status=status)["id"])
+
+    def effects(self, *, order: str | None = None) -> tuple[Effect, ...]:
+        """Return the refunds that this shop holds."""
+        return LedgerView(self.perform).effects(shop=self.name, order=order)
+
+    def requests(self, *, operation: str | None = None) -> tuple[Received, ...]:
+        """Return the requests that reached this shop."""
+        return LedgerView(self.perform).requests(shop=self.name, operation=operation)
+
+    def _do(self, command: str, **arguments: object) -> Any:  # noqa: ANN401  # JSON of the command's own shape
+        return self.perform(command, {"shop": self.name, **arguments})
+
+
+class SandboxControls:
+    """All of a sandbox."""
+
+    def __init__(self, perform: Perform, *, url: str) -> None:
+        self._perform = perform
+        self.url = url
+        self.clock = ClockControls(perform)
+        self.ledger = LedgerView(perform)
+
+    def shop(
+        self,
+        name: str,
+        *,
+        token: str = TOKEN,
+        scopes: Sequence[str] = SCOPES,
+        currency: str = "EUR",
+        app: str = APP,
+    ) -> ShopControls:
+        """Open a shop with our app installed, or take up the one that is open."""
+        self._perform("shop", {"name": name, "currency": currency})
+        made = self._perform("app", {"shop": name, "token": token, "title": app, "scopes": list(scopes)})
+        url = f"{self.url}/shops/{name}"
+        return ShopControls(perform=self._perform, url=url, name=name, token=token, app_id=made["id"])
+
+    def declare_lateness(self, bound: timedelta) -> None:
+        """Declare how late a request whose connection dropped may still be executed."""
+        self._perform("lateness", {"bound_seconds": bound.total_seconds()})
+
+    def break_lateness_bound(self) -> None:
+        """Let requests be executed later than the sandbox has declared: the assumption under I1 no longer holds."""
+        self._perform("lateness", {"bound_seconds": None})
+
+    def release(self) -> None:
+        """Let go everything that hangs."""
+        self._perform("release", {})
+
+
+def _made(told: dict[str, Any]) -> MadeRefund:
+    return MadeRefund(
+        id=told["id"], transactions={part["id"]: part["status"] for part in told["transactions"]}
+    )
