@@ -1,15 +1,12 @@
-"""The idempotency key, the marker, and the canonical form that digests are taken of.
+"""The idempotency key, and the canonical form that keys and digests are taken of.
 
 Promises: the same wish gives the same key, however it was spelled, and any other wish another; the
-form is frozen by golden tests; a marker is 120 random bits and is matched whole or not at all.
+form is frozen by golden tests. The marker, which is random, is in `integrations.markers`.
 Does not know which parameters belong to a key (the kind says), nor any platform's way with keys.
 """
 
 import json
-import re
-import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import sha256
 from typing import TypeAlias
@@ -73,31 +70,6 @@ def derive_key(
     """
     name = canonical_json([workspace, ticket, kind, key_parameters, occurrence])
     return uuid5(KEY_NAMESPACE, name)
-
-
-_MARKER_PREFIX = "rzv:"
-_MARKER_BYTES = 15
-_MARKER = re.compile(r"(?<!\S)rzv:[0-9a-f]{30}(?!\S)")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoMarkers:
-    """A text holds more than one marker of ours: whose effect it is can't be told, ask a person."""
-
-    markers: tuple[str, ...]
-
-
-def new_marker() -> str:
-    """Draw a marker: `rzv:` and 120 random bits; one an intent, derived from nothing."""
-    return _MARKER_PREFIX + secrets.token_hex(_MARKER_BYTES)
-
-
-def find_marker(text: str | None) -> str | TwoMarkers | None:
-    """Find the marker in a platform's text, where it stands between spaces or ends."""
-    found = tuple(dict.fromkeys(_MARKER.findall(text or "")))
-    if len(found) > 1:
-        return TwoMarkers(markers=found)
-    return found[0] if found else None
 
 
 def _canonical(value: object) -> object:

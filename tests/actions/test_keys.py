@@ -1,6 +1,5 @@
-"""The key, the marker and the canonical form, frozen by golden values."""
+"""The key and the canonical form, frozen by golden values."""
 
-import re
 from decimal import Decimal
 from uuid import UUID
 
@@ -10,19 +9,14 @@ from actions.keys import (
     KEY_NAMESPACE,
     Canonical,
     NotCanonical,
-    TwoMarkers,
     canonical_json,
     derive_key,
     digest,
-    find_marker,
-    new_marker,
 )
 from integrations.money import parse_money
 
 ORDER = "gid://shopify/Order/1001"
 REFUND = {"order": ORDER, "amount": "12.50", "currency": "EUR"}
-MARKER = "rzv:0123456789abcdef0123456789abcd"
-OTHER_MARKER = "rzv:ffffffffffffffffffffffffffffff"
 
 
 def key(
@@ -87,39 +81,3 @@ def test_what_has_no_single_spelling_is_refused(value: object) -> None:
 def test_two_names_that_are_one_when_normalised_are_refused() -> None:
     with pytest.raises(NotCanonical, match="stands twice"):
         canonical_json({"r\u00e9": 1, "re\u0301": 2})
-
-
-def test_a_marker_holds_at_least_80_random_bits_and_no_two_are_alike() -> None:
-    markers = {new_marker() for _ in range(1000)}
-    assert len(markers) == 1000
-    assert all(re.fullmatch(r"rzv:[0-9a-f]{30}", marker) for marker in markers)
-
-
-@pytest.mark.parametrize(
-    "text", [MARKER, f"  {MARKER}\n", f"damaged in transit {MARKER}", f"{MARKER}\tsee ticket"]
-)
-def test_a_marker_is_found_between_spaces_and_ends(text: str) -> None:
-    assert find_marker(text) == MARKER
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "",
-        "rzv:",
-        MARKER[:-1],
-        MARKER + "0",
-        "x" + MARKER,
-        MARKER + ".",
-        MARKER.upper(),
-        "rzv: 0123456789abcdef0123456789abcd",
-    ],
-)
-def test_a_marker_that_is_not_whole_is_none(text: str | None) -> None:
-    assert find_marker(text) is None
-
-
-def test_two_markers_in_one_text_are_nobody_s_proof() -> None:
-    assert find_marker(f"{MARKER} {OTHER_MARKER}") == TwoMarkers(markers=(MARKER, OTHER_MARKER))
-    assert find_marker(f"{MARKER} {MARKER}") == MARKER
