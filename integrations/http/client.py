@@ -134,7 +134,7 @@ def _spoken(transport: OneExchange, exchange: Exchange, request: HttpRequest) ->
         body = _whole_body(response)
     finally:
         response.close()
-    if exchange.has_expired:
+    if exchange.is_over:
         # A body that ends with its connection looks complete when it is the watchdog who ended it.
         raise _NotReadable(DEADLINE)
     headers = {name.lower(): value for name, value in response.headers.items()}
@@ -157,6 +157,9 @@ def _whole_body(response: Response) -> bytes:
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         # It was not asked for, and inflating is how a small answer becomes a large one.
         raise _NotReadable("answer_encoded")
+    if not _says_its_length(response):
+        # It would end with its connection, and so look whole wherever that is cut.
+        raise _NotReadable("answer_without_length")
     body = bytearray()
     while piece := response.raw.read(_PIECE_BYTES):
         body += piece
@@ -165,9 +168,14 @@ def _whole_body(response: Response) -> bytes:
     return bytes(body)
 
 
+def _says_its_length(response: Response) -> bool:
+    chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
+    return chunked or "Content-Length" in response.headers
+
+
 def _ended(exchange: Exchange, reason: str) -> NotSent | OutcomeUnknown:
     """Say what is known of an exchange without an answer: the first byte alone decides."""
-    if exchange.has_expired:
+    if exchange.is_over:
         reason = DEADLINE
     trace = CallTrace(duration_ms=exchange.duration_ms)
     if exchange.has_written:

@@ -6,6 +6,7 @@ redirected, retried or taken from the environment.
 Does not know what is sent, or what an answer means.
 """
 
+import logging
 import ssl
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,9 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.util.retry import Retry
 
 from integrations.http.exchange import Exchange
+
+# What urllib3 has to say about a malformed answer quotes it, and answers hold personal data.
+logging.getLogger("urllib3").setLevel(logging.CRITICAL)
 
 NO_RETRIES = Retry(0, read=False, redirect=False, respect_retry_after_header=False)
 

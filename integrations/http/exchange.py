@@ -95,7 +95,7 @@ class Exchange:
         self._watchdog.daemon = True
         self.stage = Stage.RESOLVING
         self.has_written = False
-        self.has_expired = False
+        self._has_expired = False
 
     def __enter__(self) -> Self:
         self._watchdog.start()
@@ -117,6 +117,11 @@ class Exchange:
     def duration_ms(self) -> int:
         """Return how long the exchange has taken."""
         return round((time.monotonic() - self._started) * 1000)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the deadline has passed."""
+        return self._has_expired or time.monotonic() >= self._ends
 
     def time_left(self) -> float:
         """Return for how many seconds the exchange may still go on before its first byte.
@@ -198,7 +203,7 @@ class Exchange:
         # and given out again must never be shut. Shutting the duplicate ends the connection
         # itself.
         with self._lock:
-            if self.has_expired:
+            if self._has_expired:
                 connected.close()
                 raise NotConnected(DEADLINE)
             self._line = connected.dup()
@@ -207,7 +212,7 @@ class Exchange:
 
     def _expire(self) -> None:
         with self._lock:
-            self.has_expired = True
+            self._has_expired = True
             if self._line is not None:
                 _shut(self._line)
 
