@@ -6,13 +6,22 @@ Does not know any kind, nor how it is carried out.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from actions.keys import Canonical
 from actions.states import State
 from integrations.money import Money
+from integrations.ports import (
+    Capabilities,
+    FrozenRequest,
+    RefundPart,
+    SendOutcome,
+    StorePort,
+)
 
 
 class InvalidParameters(ValueError):
@@ -26,7 +35,7 @@ class InvalidParameters(ValueError):
 class Parameters(BaseModel):
     """What one action needs to be told; unknown fields are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True)
 
     @property
     @abstractmethod
@@ -47,11 +56,42 @@ class Parameters(BaseModel):
         """Return all parameters, in the form in which they are stored."""
 
 
+class Freeze(Protocol):
+    """Turns gated parameters and their allocation into the exact bytes to send."""
+
+    def __call__(
+        self,
+        port: StorePort,
+        *,
+        parameters: Parameters,
+        parts: Sequence[RefundPart],
+        marker: str,
+        key: str,
+        notify: bool,
+    ) -> FrozenRequest:
+        """Return the bytes; the same arguments give the same bytes."""
+
+
+class Send(Protocol):
+    """Sends frozen bytes once."""
+
+    def __call__(
+        self, port: StorePort, *, frozen: FrozenRequest, before_write: Callable[[], None]
+    ) -> SendOutcome:
+        """Return what is known of the effect."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """One kind of action."""
 
     name: str
+    target_kind: str
+    """What its target is, e.g. `order`."""
+    capabilities: Callable[[StorePort], Capabilities]
+    """The contract that the adapter declares for this kind."""
+    freeze: Freeze
+    send: Send
     parameters: type[Parameters]
     required_scopes: frozenset[str]
     wording: Mapping[State, str]
@@ -66,10 +106,7 @@ class Kind:
         try:
             return self.parameters.model_validate(dict(data))
         except ValidationError as invalid:
-            errors = invalid.errors(include_url=False, include_input=False)
-            raise InvalidParameters(
-                {_field(error["loc"]): error["msg"] for error in errors}
-            ) from None
+            raise InvalidParameters(_sentences(invalid)) from invalid
 
     def may_be_said(self, *, state: State, money: Money) -> str:
         """Return the sentence that is true of an action in this state, for anyone."""

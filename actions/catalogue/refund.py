@@ -6,7 +6,7 @@ Does not read the store or send anything; no parameter holds personal data.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pydantic import ValidationInfo, field_validator
 
@@ -14,7 +14,15 @@ from actions.catalogue.kind import Kind, Parameters
 from actions.keys import Canonical, digest
 from actions.states import State
 from integrations.money import Money, exponent, parse_money, total
-from integrations.ports import RefundPart, SuggestedPart
+from integrations.ports import (
+    Capabilities,
+    FrozenRequest,
+    RefundOrder,
+    RefundPart,
+    SendOutcome,
+    StorePort,
+    SuggestedPart,
+)
 
 _ORDER_GID = re.compile(r"gid://shopify/Order/[1-9][0-9]{0,19}")
 
@@ -105,11 +113,40 @@ def _free(payment: SuggestedPart, reserved: Sequence[RefundPart]) -> Money:
     return max(payment.maximum - taken, Money.zero(currency))
 
 
+def _capabilities(port: StorePort) -> Capabilities:
+    return port.refund_capabilities
+
+
+def _freeze(
+    port: StorePort,
+    *,
+    parameters: Parameters,
+    parts: Sequence[RefundPart],
+    marker: str,
+    key: str,
+    notify: bool,
+) -> FrozenRequest:
+    refund = RefundOrder(
+        order=parameters.target, parts=tuple(parts), marker=marker, key=key, notify=notify
+    )
+    return port.freeze_refund(refund=refund)
+
+
+def _send(
+    port: StorePort, *, frozen: FrozenRequest, before_write: Callable[[], None]
+) -> SendOutcome:
+    return port.send_refund(frozen=frozen, before_write=before_write)
+
+
 _ASKED = "The request for a refund of {money} is being processed."
 _ON_ITS_WAY = "The refund of {money} is being processed."
 
 REFUND = Kind(
     name="refund",
+    target_kind="order",
+    capabilities=_capabilities,
+    freeze=_freeze,
+    send=_send,
     parameters=RefundParameters,
     required_scopes=frozenset({"read_orders", "write_orders"}),
     wording={
