@@ -1,7 +1,8 @@
 """The sandbox's own time, and what it has agreed to do later.
 
-Promises: everything that is due has happened before anybody looks, in the order of its due times, and sees its own
-due time as now. Does not know what is due: it calls what it was given. No thread runs in the background.
+Promises: everything that is due has happened before anybody looks, in the order of its due times,
+and sees its own due time as now. Does not know what is due: it calls what it was given. No thread
+runs in the background.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from itertools import count
 
 
 class SandboxClock:
-    """Wall time plus what a test has added, or, given a start, a time that only moves when told to."""
+    """Wall time plus what was added; or, given a start, a time that only moves when told to."""
 
     def __init__(self, *, starts_at: datetime | None = None) -> None:
         self._starts_at = starts_at

@@ -1,7 +1,7 @@
-"""How an answer's bytes reach the caller, or do not: every way in which a connection can spoil an answer.
+"""How an answer's bytes reach the caller, or do not: every way to spoil them on the wire.
 
-Promises: what is sent is what the fault says, byte for byte the same each time. Endless deliveries end when the caller
-goes away or the sandbox stops.
+Promises: what is sent is what the fault says, byte for byte the same each time. Endless deliveries
+end when the caller goes away or the sandbox stops.
 """
 
 import json
@@ -46,7 +46,7 @@ class SocketWire:
         self._connection.sendall(data)
 
     def reset(self) -> None:
-        """Close at once, with a lingering time of zero, so that the peer sees a reset instead of an end."""
+        """Close with a lingering time of zero, so that the peer sees a reset instead of an end."""
         self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._before_reset()
         self._connection.close()
@@ -63,11 +63,16 @@ def deliver(reply: Reply, wire: Wire, *, stopping: Event) -> bool:
 
 
 def head(reply: Reply, *, length: int | None, extra: dict[str, str] | None = None) -> bytes:
-    """Spell the status line and the headers; no length means that the connection's end is the body's."""
+    """Spell status line and headers; without a length the connection's end is the body's."""
     phrase = responses.get(reply.status, "Rejected")
     headers = reply.headers | (extra or {})
-    headers["Connection" if length is None else "Content-Length"] = "close" if length is None else str(length)
-    lines = [f"HTTP/1.1 {reply.status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+    headers["Connection" if length is None else "Content-Length"] = (
+        "close" if length is None else str(length)
+    )
+    lines = [
+        f"HTTP/1.1 {reply.status} {phrase}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 

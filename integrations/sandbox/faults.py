@@ -1,8 +1,8 @@
 """The faults that the sandbox can be told to commit, and which request gets which.
 
-Promises: deterministic: faults are taken in the order they were declared, each for the next so-many matching requests,
-so the same requests meet the same faults. Knows only what each kind means; how it is done is in `delivery`,
-`tampering` and `service`.
+Promises: deterministic: faults are taken in the order they were declared, each for the next so-many
+matching requests, so the same requests meet the same faults. Knows only what each kind means; how
+it is done is in `delivery`, `tampering` and `service`.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class FaultKind(StrEnum):
     INTERNAL_ERROR_AFTER = "internal_error_after"
     """Executed, then INTERNAL_SERVER_ERROR without a path."""
     DEEP_ERROR = "deep_error"
-    """Executed; an error whose path is deeper than the root, which nulls `nulls` ("refund", "order", or "payload")."""
+    """Executed; an error deeper than the root nulls `nulls` ("refund", "order", "payload")."""
     NO_ID = "no_id"
     """Executed; 200 with `refund: null` and no errors at all."""
     NO_ID_BEFORE = "no_id_before"
@@ -49,7 +49,7 @@ class FaultKind(StrEnum):
     WRONG_ID_TYPE = "wrong_id_type"
     """Executed; the refund's id is the order's gid."""
     OTHER_ID = "other_id"
-    """Executed; the answer is another order's refund: `other` if given, else an identifier that exists nowhere."""
+    """Executed; the refund's id is `other` (of another order's), else one that exists nowhere."""
     WRONG_AMOUNT = "wrong_amount"
     """Executed as asked; the answer says `amount` in every transaction."""
     WRONG_CURRENCY = "wrong_currency"
@@ -73,7 +73,7 @@ class FaultKind(StrEnum):
     HANG_BEFORE = "hang_before"
     """Waits until released, then executes and answers."""
     HANG_EXECUTING = "hang_executing"
-    """Claims its key, waits until released, then executes and answers: the key is in progress meanwhile."""
+    """Claims its key, waits until released with the key in progress, then executes, answers."""
     HANG_AFTER = "hang_after"
     """Executes, waits until released, then answers."""
     ORDER_NULL = "order_null"
@@ -81,7 +81,7 @@ class FaultKind(StrEnum):
     READ_ERROR = "read_error"
     """A read answers INTERNAL_SERVER_ERROR. Nothing is said of the object."""
     TRUNCATED_REFUNDS = "truncated_refunds"
-    """A read gives only the first `keep` of an order's refunds, and of its agreements while it says there are more."""
+    """A read gives the first `keep` refunds of an order; its agreements say that there are more."""
 
 
 NOT_EXECUTED = {

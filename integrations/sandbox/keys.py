@@ -1,8 +1,9 @@
 """The simulated store's memory for idempotency keys.
 
-Promises: a key lives 24 h from its first request, scoped to shop and app; within that time a repeat is told apart from
-a mismatch, a concurrent call and an earlier failure. Can be told to forget everything. Does not know what a key guards:
-the caller says what to remember, and rebuilds a replay from the present state.
+Promises: a key lives 24 h from its first request, scoped to shop and app; within that time a repeat
+is told apart from a mismatch, a concurrent call and an earlier failure. Can be told to forget
+everything. Does not know what a key guards: the caller says what to remember, and rebuilds a replay
+from the present state.
 """
 
 from dataclasses import dataclass
@@ -21,20 +22,21 @@ class Admission(StrEnum):
 
 
 class Carrier(StrEnum):
-    """How key errors reach the caller. Nobody has recorded it for refundCreate (reference 1.3), so it can be chosen."""
+    """How key errors reach the caller: not recorded for refundCreate, so it can be chosen."""
 
     USER_ERRORS = "user_errors"
     TOP_LEVEL = "top_level"
 
 
 class AfterRefusal(StrEnum):
-    """What a repeat gets whose first request was refused by a user error. Undocumented, so it can be chosen."""
+    """What a repeat gets after a refusal by user error: undocumented, so it can be chosen."""
 
     RUN_AGAIN = "run_again"
     PREVIOUS_FAILED = "previous_failed"
 
 
-# https://shopify.dev/docs/api/usage/implementing-idempotency and the error enums of the schema, read 2026-11-30.
+# https://shopify.dev/docs/api/usage/implementing-idempotency and the error enums of the schema,
+# read 2026-11-30.
 MESSAGES = {
     Admission.IN_PROGRESS: (
         "IDEMPOTENCY_CONCURRENT_REQUEST",
@@ -49,7 +51,8 @@ MESSAGES = {
         "A previous request with this idempotency key failed. Retry with a new idempotency key.",
     ),
 }
-# https://shopify.dev/docs/api/usage/implementing-idempotency, read 2026-11-30: 24 h from the original request.
+# https://shopify.dev/docs/api/usage/implementing-idempotency, read 2026-11-30: 24 h from the
+# original request.
 KEPT_FOR = timedelta(hours=24)
 
 
@@ -72,7 +75,9 @@ class KeyMemory:
         self.after_refusal = AfterRefusal.RUN_AGAIN
         self._entries: dict[tuple[str, str], _Entry] = {}
 
-    def admit(self, *, app_id: str, key: str, fingerprint: str, now: datetime) -> tuple[Admission, str | None]:
+    def admit(
+        self, *, app_id: str, key: str, fingerprint: str, now: datetime
+    ) -> tuple[Admission, str | None]:
         """Say whether a request may run; a replay comes with the identifier of the first result."""
         name = (app_id, key)
         entry = self._entries.get(name)

@@ -1,7 +1,8 @@
-"""The ground truth: every effect that the simulated stores hold, and every request that reached them.
+"""The ground truth: every effect that the simulated stores hold, every request they received.
 
-Promises: written at the moment of the effect, whatever the caller was told of it; never loses or alters an entry
-(only a part's status history grows). The comparison with Razviel's own record is made elsewhere.
+Promises: written at the moment of the effect, whatever the caller was told of it; never loses or
+alters an entry (only a part's status history grows). The comparison with Razviel's own record is
+made elsewhere.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -88,7 +89,9 @@ class Ledger:
         """Lengthen a part's status history."""
         effect = self._effects[effect_id]
         parts = tuple(
-            replace(part, history=(*part.history, StatusAt(status=status, at=at))) if part.id == part_id else part
+            replace(part, history=(*part.history, StatusAt(status=status, at=at)))
+            if part.id == part_id
+            else part
             for part in effect.parts
         )
         self._effects[effect_id] = replace(effect, parts=parts)
@@ -97,7 +100,9 @@ class Ledger:
         """Keep a request that has just arrived."""
         self._requests.append(request)
 
-    def note(self, number: int, *, executed: bool | None = None, http_status: int | None = None) -> None:
+    def note(
+        self, number: int, *, executed: bool | None = None, http_status: int | None = None
+    ) -> None:
         """Complete the entry of a request with what became of it."""
         old = self._requests[number - 1]
         self._requests[number - 1] = replace(
@@ -154,7 +159,9 @@ def _part_from_json(part: dict[str, object]) -> EffectPart:
         raise TypeError("A part's history is a list.")
     plain = part | {
         "amount": Decimal(str(part["amount"])),
-        "history": tuple(StatusAt(status=e["status"], at=datetime.fromisoformat(e["at"])) for e in history),
+        "history": tuple(
+            StatusAt(status=e["status"], at=datetime.fromisoformat(e["at"])) for e in history
+        ),
     }
     return EffectPart(**plain)  # type: ignore[arg-type]  # as above
 

@@ -1,9 +1,9 @@
 """The sandbox's HTTP server, on the loopback address only.
 
-Promises: speaks HTTP/1.1 and answers
-`POST /shops/{shop}/admin/api/{version}/graphql.json` as Shopify, so that `http://127.0.0.1:PORT/shops/{shop}` is a
-connection's base URL; `POST /control/{command}` and `GET /control/ledger` for whoever plays fate. Stops cleanly: every
-hang is let go, every connection closed.
+Promises: speaks HTTP/1.1 and answers `POST /shops/{shop}/admin/api/{version}/graphql.json` as
+Shopify, so that `http://127.0.0.1:PORT/shops/{shop}` is a connection's base URL; `POST
+/control/{command}` and `GET /control/ledger` for whoever plays fate. Stops cleanly: every hang is
+let go, every connection closed.
 """
 
 import json
@@ -17,7 +17,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread
 from typing import Any
 
-from integrations.sandbox.control import ControlRefused, perform
+from integrations.sandbox.commands import ControlRefused
+from integrations.sandbox.control import perform
 from integrations.sandbox.delivery import SocketWire, deliver
 from integrations.sandbox.service import Incoming, Reply, plain, serve
 from integrations.sandbox.shopify.schema import load_schema
@@ -45,7 +46,7 @@ class Sandbox(SandboxControls):
 
         Args:
             port: 0 for any that is free.
-            starts_at: the clock then stands still unless advanced; left out, it runs with the wall clock.
+            starts_at: the clock then stands still unless advanced; else it is the wall clock.
         """
         sandbox = cls(port=port, starts_at=starts_at)
         thread = Thread(target=sandbox.serve, name="sandbox")
@@ -71,7 +72,9 @@ class Sandbox(SandboxControls):
         """Make `serve` return. To be called from another thread."""
         self._server.shutdown()
 
-    def _in_process(self, command: str, arguments: dict[str, object]) -> Any:  # noqa: ANN401  # the commands' shapes
+    def _in_process(
+        self, command: str, arguments: dict[str, object]
+    ) -> Any:  # the commands' shapes
         # Through JSON and back, so that what works in process works over HTTP.
         told = perform(self._world, command, json.loads(json.dumps(arguments)))
         return json.loads(json.dumps(told))
@@ -114,7 +117,9 @@ class _Server(ThreadingHTTPServer):
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401  # socketserver's own signature
+    def handle_error(
+        self, request: Any, client_address: Any
+    ) -> None:  # socketserver's own signature
         """Pass over callers that went away: that is what many tests do on purpose."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
             super().handle_error(request, client_address)
@@ -137,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.drop(self.connection)
         super().finish()
 
-    def do_POST(self) -> None:  # noqa: N802  # the name that http.server calls
+    def do_POST(self) -> None:  # the name that http.server calls
         """Route a POST."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         asked = GRAPHQL.fullmatch(self.path)
@@ -155,7 +160,7 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send(plain(404))
 
-    def do_GET(self) -> None:  # noqa: N802  # as above
+    def do_GET(self) -> None:  # as above
         """Tell the ledger, or the time as a sign of life."""
         control = CONTROL.fullmatch(self.path)
         known = control is not None and control["command"] in {"ledger", "now"}
@@ -175,4 +180,3 @@ class _Handler(BaseHTTPRequestHandler):
         wire = SocketWire(self.connection, before_reset=self.rfile.close)
         if not deliver(reply, wire, stopping=self.server.world.stopping):
             self.close_connection = True
-

@@ -1,7 +1,7 @@
-"""One request to a simulated shop, from its arrival to what is to be said: the ledger, the faults, the execution.
+"""One request to a simulated shop, from its arrival to what is to be said.
 
-Promises: every request is in the ledger before anything is done with it, with what became of it; a hang never holds the
-lock. Does not write to a socket: `delivery` does.
+Promises: every request is in the ledger before anything is done with it, with what became of it; a
+hang never holds the lock. Does not write to a socket: `delivery` does.
 """
 
 import json
@@ -14,7 +14,13 @@ from graphql import FieldNode, GraphQLError
 
 from integrations.sandbox.faults import Fault, FaultKind
 from integrations.sandbox.ledger import Received
-from integrations.sandbox.shopify.call import Answer, Call, access_denied, internal_error, request_id_of
+from integrations.sandbox.shopify.call import (
+    Answer,
+    Call,
+    access_denied,
+    internal_error,
+    request_id_of,
+)
 from integrations.sandbox.shopify.execution import answer, root_field
 from integrations.sandbox.shopify.refund_create import key_of
 from integrations.sandbox.store import App, Shop
@@ -66,17 +72,24 @@ def serve(world: World, incoming: Incoming) -> Reply:
         "X-Shopify-API-Version": version,
         "X-Request-Id": request_id_of(number),
     }
-    complete = Reply(status=reply.status, body=reply.body, headers=headers | reply.headers, fault=reply.fault)
+    complete = Reply(
+        status=reply.status, body=reply.body, headers=headers | reply.headers, fault=reply.fault
+    )
     with world.entered():
         world.ledger.note(number, http_status=_status_sent(complete))
     return complete
 
 
-def plain(status: int, *, headers: dict[str, str] | None = None, fault: Fault | None = None) -> Reply:
+def plain(
+    status: int, *, headers: dict[str, str] | None = None, fault: Fault | None = None
+) -> Reply:
     """Build an answer that says nothing but its status."""
     words = _WORDS.get(status) or responses.get(status, "Error")
     return Reply(
-        status=status, body=json.dumps({"errors": words}).encode(), headers=headers or {}, fault=fault
+        status=status,
+        body=json.dumps({"errors": words}).encode(),
+        headers=headers or {},
+        fault=fault,
     )
 
 
@@ -155,24 +168,30 @@ def _executed(call: Call) -> Reply:
 
 
 def _instead(call: Call, fault: Fault) -> Reply | None:
-    """What is said by a fault that keeps the request from being executed; None for THROTTLED, which execution answers."""
+    """Build what is said without an execution; None for THROTTLED, which execution answers."""
     match fault.kind:
-        case FaultKind.STATUS_BEFORE:
-            return plain(fault.status, fault=fault)
-        case FaultKind.TOO_MANY_REQUESTS:
-            headers = {"Retry-After": f"{fault.retry_after_seconds:.1f}"}
-            return plain(429, headers=headers, fault=fault)
-        case FaultKind.REDIRECT:
-            return plain(307, headers={"Location": fault.url}, fault=fault)
-        case FaultKind.LATE:
-            call.world.clock.at(call.world.clock.now() + fault.delay, partial(_execute_late, call))
-            return plain(504, fault=fault)
         case FaultKind.THROTTLED:
             return None
+        case FaultKind.STATUS_BEFORE | FaultKind.TOO_MANY_REQUESTS | FaultKind.REDIRECT:
+            return _status_instead(fault)
         case FaultKind.LOST_BEFORE:
             return plain(504, fault=fault)
+        case FaultKind.LATE:
+            due_at = call.world.clock.now() + fault.delay
+            call.world.clock.at(due_at, partial(_execute_late, call))
+            return plain(504, fault=fault)
         case _:
-            return Reply(status=200, body=json.dumps(_said_instead(call, fault)).encode(), fault=fault)
+            said = json.dumps(_said_instead(call, fault))
+            return Reply(status=200, body=said.encode(), fault=fault)
+
+
+def _status_instead(fault: Fault) -> Reply:
+    if fault.kind is FaultKind.TOO_MANY_REQUESTS:
+        headers = {"Retry-After": f"{fault.retry_after_seconds:.1f}"}
+        return plain(429, headers=headers, fault=fault)
+    if fault.kind is FaultKind.REDIRECT:
+        return plain(307, headers={"Location": fault.url}, fault=fault)
+    return plain(fault.status, fault=fault)
 
 
 def _said_instead(call: Call, fault: Fault) -> Answer:

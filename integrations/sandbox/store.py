@@ -1,7 +1,8 @@
 """What a simulated Shopify store holds: apps, orders, payments, refunds, disputes.
 
-Promises: money is kept twice, in presentment and in shop currency; totals count SUCCESS transactions only, as
-Shopify's do. Plain state with arithmetic: who may change it and how is in `refunds` and `control`.
+Promises: money is kept twice, in presentment and in shop currency; totals count SUCCESS
+transactions only, as Shopify's do. Plain state with arithmetic: who may change it and how is in
+`refunds` and `control`.
 """
 
 from dataclasses import dataclass, field
@@ -158,7 +159,8 @@ class Order:
     @property
     def refunded(self) -> Amount:
         """What has gone back: SUCCESS only, so 0 while a refund is pending."""
-        # https://github.com/microsoft/BCApps/pull/9112, read 2026-11-30: totalRefundedSet is 0 while pending.
+        # https://github.com/microsoft/BCApps/pull/9112, read 2026-11-30: totalRefundedSet is 0
+        # while pending.
         return self.total_amount(self.refund_transactions, kinds=("REFUND",))
 
     @property
@@ -183,7 +185,9 @@ class Order:
 
     def refunded_quantity(self, line: Line) -> int:
         """How many of a line's items refunds have taken back, whatever became of their money."""
-        return sum(r.quantity for refund in self.refunds for r in refund.lines if r.line_id == line.id)
+        return sum(
+            r.quantity for refund in self.refunds for r in refund.lines if r.line_id == line.id
+        )
 
     @property
     def financial_status(self) -> str:
@@ -218,7 +222,7 @@ class App:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gateway:
-    """How a payment gateway answers refunds: at once with `answers`, later (if ever by itself) with `turns`."""
+    """How a payment gateway answers refunds: at once `answers`, later by itself `turns`, if set."""
 
     answers: str = "SUCCESS"
     turns: str | None = None

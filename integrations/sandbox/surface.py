@@ -1,99 +1,30 @@
 """The sandbox as tests and the demo hold it: the same methods in process and over HTTP.
 
-Promises: every method is one command of `control`; records are read-only copies. Knows only how to perform a command,
-not where.
+Promises: every method is one command of `control`; records are read-only copies. Knows only how to
+perform a command, not where.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import Any
 
 from integrations.sandbox.faults import FaultKind
-from integrations.sandbox.ledger import Effect, Received, effect_from_json, received_from_json
-
-# What a command answers is JSON of a shape that its own method below knows.
-Perform: TypeAlias = Callable[[str, dict[str, object]], Any]
+from integrations.sandbox.ledger import Effect, Received
+from integrations.sandbox.records import (
+    ClockControls,
+    DeclaredFault,
+    LedgerView,
+    MadeRefund,
+    Payment,
+    Perform,
+    PlacedOrder,
+)
 
 TOKEN = "shpat_sandbox"  # noqa: S105  # opens nothing but a simulated shop
 SCOPES = ("read_all_orders", "read_customers", "read_orders", "write_orders")
 APP = "Razviel"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedOrder:
-    """An order on a simulated shop."""
-
-    id: str
-    name: str
-    payments: tuple[str, ...]
-    """Its payments' transaction identifiers, in order."""
-    lines: tuple[str, ...]
-    customer: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MadeRefund:
-    """A refund on a simulated shop, with its transactions' statuses by identifier."""
-
-    id: str
-    transactions: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Payment:
-    """A payment to place an order with."""
-
-    amount: str
-    gateway: str = "manual"
-    kind: str = "SALE"
-    status: str = "SUCCESS"
-
-
-class DeclaredFault:
-    """A fault that waits for its requests."""
-
-    def __init__(self, perform: Perform, number: int) -> None:
-        self._perform = perform
-        self.number = number
-
-    def release(self) -> None:
-        """Let go the requests that hang on it, those to come included."""
-        self._perform("release", {"number": self.number})
-
-
-class ClockControls:
-    """The sandbox's clock."""
-
-    def __init__(self, perform: Perform) -> None:
-        self._perform = perform
-
-    def now(self) -> datetime:
-        """Tell the sandbox's time."""
-        return datetime.fromisoformat(self._perform("now", {}))
-
-    def advance(self, by: timedelta) -> datetime:
-        """Move it forward, do what becomes due, and tell the new time."""
-        return datetime.fromisoformat(self._perform("advance", {"seconds": by.total_seconds()}))
-
-
-class LedgerView:
-    """The ground truth, read afresh at each call."""
-
-    def __init__(self, perform: Perform) -> None:
-        self._perform = perform
-
-    def effects(self, *, shop: str | None = None, order: str | None = None) -> tuple[Effect, ...]:
-        """Return every refund that the stores hold, oldest first."""
-        told = self._perform("ledger", {"shop": shop, "order": order})
-        return tuple(effect_from_json(item) for item in told["effects"])
-
-    def requests(self, *, shop: str | None = None, operation: str | None = None) -> tuple[Received, ...]:
-        """Return every request that arrived, oldest first."""
-        told = self._perform("ledger", {"shop": shop})
-        found = (received_from_json(item) for item in told["requests"])
-        return tuple(item for item in found if operation in (None, item.operation))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,8 +38,10 @@ class ShopControls:
     token: str
     app_id: str
 
-    def with_token(self, token: str, *, scopes: Sequence[str] = SCOPES, app: str = APP) -> "ShopControls":
-        """Install an app (or give the one of that title a new token and scopes); returns the shop as it sees it."""
+    def with_token(
+        self, token: str, *, scopes: Sequence[str] = SCOPES, app: str = APP
+    ) -> "ShopControls":
+        """Install an app, or renew its token and scopes; returns the shop as that app sees it."""
         made = self._do("app", token=token, title=app, scopes=list(scopes))
         return replace(self, token=token, app_id=made["id"])
 
@@ -125,9 +58,16 @@ class ShopControls:
         after: timedelta = timedelta(0),
         error_code: str | None = None,
     ) -> None:
-        """Let a gateway answer refunds with a status, and turn them to another after a while on the sandbox's clock."""
+        """Let a gateway answer refunds with a status, and turn it after a while, if at all."""
         seconds = after.total_seconds()
-        self._do("gateway", name=name, answers=answers, turns=turns, after_seconds=seconds, error_code=error_code)
+        self._do(
+            "gateway",
+            name=name,
+            answers=answers,
+            turns=turns,
+            after_seconds=seconds,
+            error_code=error_code,
+        )
 
     def order(
         self,
@@ -145,15 +85,16 @@ class ShopControls:
             payments: what was paid; an empty list for an unpaid order.
             gateway: of the one payment, where `payments` is left out.
             lines: each with `title`, `quantity`, `price`.
-            details: `currency` (presentment), `rate` (shop money per presentment unit), `email`, `customer` (a name, or
-                None for a guest), `shipping`, `test`, `fulfillment`.
+            details: `currency` (presentment), `rate` (shop money per presentment unit), `email`,
+                `customer` (a name, or None for a guest), `shipping`, `test`, `fulfillment`.
         """
         paid = [Payment(amount=str(total), gateway=gateway)] if payments is None else payments
         told = self._do(
             "order",
             total=str(total),
             payments=[
-                {"amount": p.amount, "gateway": p.gateway, "kind": p.kind, "status": p.status} for p in paid
+                {"amount": p.amount, "gateway": p.gateway, "kind": p.kind, "status": p.status}
+                for p in paid
             ],
             created_at=created_at.isoformat() if created_at else None,
             lines=list(lines) if lines else None,
@@ -172,9 +113,10 @@ class ShopControls:
 
         Args:
             kind: see `FaultKind`.
-            details: `operation` ("refundCreate", "order" …; any if left out), `containing` (text of the body), `skip`, `times`
-                (None: always), and what the kind needs: `status`, `retry_after_seconds`, `delay` (timedelta), `amount`,
-                `currency`, `version`, `url`, `nulls`, `other`, `keep`, `interval_seconds`, `size_bytes`.
+            details: `operation` ("refundCreate", "order" …; any if left out), `containing` (text of
+                the body), `skip`, `times` (None: always), and what the kind needs: `status`,
+                `retry_after_seconds`, `delay` (timedelta), `amount`, `currency`, `version`, `url`,
+                `nulls`, `other`, `keep`, `interval_seconds`, `size_bytes`.
 
         Raises:
             ControlRefused: unknown detail, or a delay over the declared lateness bound.
@@ -197,7 +139,7 @@ class ShopControls:
         kept_for: timedelta | None = None,
         forget_now: bool = False,
     ) -> None:
-        """Say how keys are treated from now on. `remember=False` is the store that forgets every key."""
+        """Say how keys are treated from now on; `remember=False` forgets every key."""
         seconds = None if kept_for is None else kept_for.total_seconds()
         self._do(
             "keys",
@@ -230,14 +172,29 @@ class ShopControls:
         payment: str | None = None,
     ) -> MadeRefund:
         """Refund as staff does in the admin (no app), or as another app does."""
-        return _made(self._do("refund", order=order, amount=amount, note=note, app_id=app_id, payment=payment))
+        return _made(
+            self._do(
+                "refund", order=order, amount=amount, note=note, app_id=app_id, payment=payment
+            )
+        )
 
     def settle_refund(
-        self, refund: str, status: str, *, transaction: str | None = None, error_code: str | None = None
+        self,
+        refund: str,
+        status: str,
+        *,
+        transaction: str | None = None,
+        error_code: str | None = None,
     ) -> MadeRefund:
         """Give a refund's transactions, or one of them, another status."""
         return _made(
-            self._do("settle", refund=refund, status=status, transaction=transaction, error_code=error_code)
+            self._do(
+                "settle",
+                refund=refund,
+                status=status,
+                transaction=transaction,
+                error_code=error_code,
+            )
         )
 
     def retry_refund(self, refund: str) -> MadeRefund:
@@ -248,7 +205,9 @@ class ShopControls:
         """Cancel an order as staff does, without a refund."""
         self._do("cancel", order=order, reason=reason)
 
-    def open_dispute(self, order: str, *, kind: str = "CHARGEBACK", status: str = "NEEDS_RESPONSE") -> str:
+    def open_dispute(
+        self, order: str, *, kind: str = "CHARGEBACK", status: str = "NEEDS_RESPONSE"
+    ) -> str:
         """Open a dispute on an order; returns its identifier."""
         return str(self._do("dispute", order=order, kind=kind, status=status)["id"])
 
@@ -260,7 +219,7 @@ class ShopControls:
         """Return the requests that reached this shop."""
         return LedgerView(self.perform).requests(shop=self.name, operation=operation)
 
-    def _do(self, command: str, **arguments: object) -> Any:  # noqa: ANN401  # JSON of the command's own shape
+    def _do(self, command: str, **arguments: object) -> Any:  # JSON of the command's own shape
         return self.perform(command, {"shop": self.name, **arguments})
 
 
@@ -284,16 +243,20 @@ class SandboxControls:
     ) -> ShopControls:
         """Open a shop with our app installed, or take up the one that is open."""
         self._perform("shop", {"name": name, "currency": currency})
-        made = self._perform("app", {"shop": name, "token": token, "title": app, "scopes": list(scopes)})
+        made = self._perform(
+            "app", {"shop": name, "token": token, "title": app, "scopes": list(scopes)}
+        )
         url = f"{self.url}/shops/{name}"
-        return ShopControls(perform=self._perform, url=url, name=name, token=token, app_id=made["id"])
+        return ShopControls(
+            perform=self._perform, url=url, name=name, token=token, app_id=made["id"]
+        )
 
     def declare_lateness(self, bound: timedelta) -> None:
         """Declare how late a request whose connection dropped may still be executed."""
         self._perform("lateness", {"bound_seconds": bound.total_seconds()})
 
     def break_lateness_bound(self) -> None:
-        """Let requests be executed later than the sandbox has declared: the assumption under I1 no longer holds."""
+        """Let requests be executed later than was declared: I1's assumption no longer holds."""
         self._perform("lateness", {"bound_seconds": None})
 
     def release(self) -> None:

@@ -1,6 +1,7 @@
-"""Answers that are well-formed and untrue: what the simulated store did stays done, what it says of it is altered.
+"""Answers that are well-formed and untrue: what was done stays done, what is said is altered.
 
-Promises: changes only the answer, never the store or the ledger. Works on the refund of the first root field.
+Promises: changes only the answer, never the store or the ledger. Works on the refund of the first
+root field.
 """
 
 from collections.abc import Callable
@@ -70,7 +71,8 @@ def _deep_error(payload: Payload, fault: Fault) -> dict[str, object]:
     broken = "refund" if fault.nulls == "payload" else fault.nulls
     payload[broken] = None
     return {
-        "message": f"Access denied for {broken}.staffMember field. Required access: `read_users` access scope.",
+        "message": "Access denied for staffMember field. "
+        "Required access: `read_users` access scope.",
         "path": [broken, "staffMember"],
         "extensions": {"code": "ACCESS_DENIED", "requiredAccess": "`read_users` access scope."},
     }

@@ -1,7 +1,8 @@
 """Shopify's query cost: points per request, a bucket per shop that refills with time.
 
-Promises: the extension's fields and arithmetic as recorded, deterministic on the sandbox's clock. The points of a
-document are near the recorded ones, not equal to them: Shopify does not publish all of its formula.
+Promises: the extension's fields and arithmetic as recorded, deterministic on the sandbox's clock.
+The points of a document are near the recorded ones, not equal to them: Shopify does not publish all
+of its formula.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from graphql import FieldNode, OperationDefinitionNode, OperationType, Selection
 
 Cost: TypeAlias = dict[str, object]
 
-# https://shopify.dev/docs/apps/build/apis/graphql-admin/rate-limits, read 2026-11-30: a mutation costs 10.
+# https://shopify.dev/docs/apps/build/apis/graphql-admin/rate-limits, read 2026-11-30: a mutation
+# costs 10.
 MUTATION_POINTS = 10
 # Recorded on a development store of the Standard plan (reference, section 4).
 MAXIMUM_POINTS = 2000
@@ -52,12 +54,16 @@ class Bucket:
             "restoreRate": float(self.per_second),
         }
         return {
-            "cost": {"requestedQueryCost": requested, "actualQueryCost": actual, "throttleStatus": status}
+            "cost": {
+                "requestedQueryCost": requested,
+                "actualQueryCost": actual,
+                "throttleStatus": status,
+            }
         }
 
 
 def requested_points(operation: OperationDefinitionNode) -> int:
-    """Count a document's points before it runs: one for each object asked for, ten for a mutation."""
+    """Count a document's points before it runs: one an object asked for, ten a mutation."""
     start = MUTATION_POINTS if operation.operation is OperationType.MUTATION else 0
     return start + _objects_asked(operation.selection_set)
 

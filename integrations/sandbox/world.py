@@ -1,7 +1,7 @@
 """All that the sandbox simulates, behind one lock: clock, shops, ledger, faults, identifiers.
 
-Promises: identifiers are drawn in order, so the same calls give the same world; whoever holds the lock sees a state
-in which all that is due has happened. Does not know HTTP or GraphQL.
+Promises: identifiers are drawn in order, so the same calls give the same world; whoever holds the
+lock sees a state in which all that is due has happened. Does not know HTTP or GraphQL.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ from integrations.sandbox.faults import FaultPlan
 from integrations.sandbox.ledger import Ledger
 from integrations.sandbox.store import Shop, gid
 
-# How late a request whose connection dropped may still be executed: assumption A1 of the fault catalogue, 10 minutes.
+# How late a request whose connection dropped may still be executed: assumption A1 of the fault
+# catalogue, 10 minutes.
 LATENESS_BOUND = timedelta(minutes=10)
 SERVED_VERSIONS = ("2026-04", "2026-07", "2026-10")
 FIRST_NUMBER = 8_700_000_000_001
@@ -24,7 +25,9 @@ FIRST_NUMBER = 8_700_000_000_001
 class World:
     """The simulated outside. Every reader and writer holds `lock`."""
 
-    def __init__(self, *, starts_at: datetime | None = None, lateness_bound: timedelta = LATENESS_BOUND) -> None:
+    def __init__(
+        self, *, starts_at: datetime | None = None, lateness_bound: timedelta = LATENESS_BOUND
+    ) -> None:
         self.lock = Lock()
         self.clock = SandboxClock(starts_at=starts_at)
         self.ledger = Ledger()
@@ -60,5 +63,6 @@ class World:
         """Return the API version that answers when `asked` is asked for."""
         if shop is not None and shop.served_version is not None:
             return shop.served_version
-        # An expired version is served as the oldest supported one (reference, section 6; from knowledge, not recorded).
+        # An expired version is served as the oldest supported one (reference, section 6; from
+        # knowledge, not recorded).
         return asked if asked in self.served_versions else self.served_versions[0]

@@ -1,7 +1,7 @@
 """`manage.py sandbox`: run the simulated platforms as a process of its own.
 
-Promises: prints its address once it answers, and stops cleanly on SIGTERM or SIGINT. For demo and trials; the process
-shares nothing with the product but the network.
+Promises: prints its address once it answers, and stops cleanly on SIGTERM or SIGINT. For demo and
+trials; the process shares nothing with the product but the network.
 """
 
 import signal
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         """Take the port."""
         parser.add_argument("--port", type=int, default=8900, help="0 for any that is free")
 
-    def handle(self, *args: object, **options: object) -> None:
+    def handle(self, *_args: object, **options: object) -> None:
         """Serve."""
         sandbox = Sandbox(port=int(str(options["port"])))
 

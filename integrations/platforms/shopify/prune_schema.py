@@ -1,8 +1,9 @@
 """Cut Shopify's full Admin schema down to `schema.graphql`, the types that Razviel speaks.
 
-Run as `python -m integrations.platforms.shopify.prune_schema FOLDER` (or with RAZVIEL_SHOPIFY_SCHEMAS set).
-Promises: what it keeps has the very types, arguments, inputs and enum values of the full schema, and exists
-alike in every version found in the folder; the same input gives the same bytes. Never used at run time.
+Run as `python -m integrations.platforms.shopify.prune_schema FOLDER` (or with
+RAZVIEL_SHOPIFY_SCHEMAS set). Promises: what it keeps has the very types, arguments, inputs and enum
+values of the full schema, and exists alike in every version found in the folder; the same input
+gives the same bytes. Never used at run time.
 """
 
 import gzip
@@ -11,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from graphql import (
     DocumentNode,
@@ -23,8 +24,10 @@ from graphql import (
     parse,
 )
 
-# An introspection result is JSON of a known shape; typing each level would hide the few that are read.
-Json: TypeAlias = dict  # type: ignore[type-arg]
+# An introspection result is JSON of a known shape; typing each level would hide the few that are
+# read.
+# An introspection result is JSON of a known shape; typing each level would hide what is read.
+Json: TypeAlias = dict[str, Any]
 Kept: TypeAlias = dict[str, set[str]]
 
 HERE = Path(__file__).parent
@@ -36,33 +39,36 @@ ALWAYS_KEPT: Mapping[str, str] = {
     "QueryRoot": "order node refund shop currentAppInstallation",
     "Mutation": "refundCreate",
     "Node": "id",
-    "Order": "id name legacyResourceId createdAt updatedAt processedAt cancelledAt cancelReason test email note "
-    "customer currencyCode presentmentCurrencyCode displayFinancialStatus displayFulfillmentStatus fullyPaid unpaid "
-    "totalPriceSet currentTotalPriceSet totalReceivedSet totalRefundedSet totalRefundedShippingSet netPaymentSet "
-    "totalOutstandingSet refundable refundDiscrepancySet suggestedRefund transactions refunds agreements disputes "
-    "lineItems paymentGatewayNames",
+    "Order": "id name legacyResourceId createdAt updatedAt processedAt cancelledAt cancelReason "
+    "test email note customer currencyCode presentmentCurrencyCode displayFinancialStatus "
+    "displayFulfillmentStatus fullyPaid unpaid totalPriceSet currentTotalPriceSet "
+    "totalReceivedSet totalRefundedSet totalRefundedShippingSet netPaymentSet "
+    "totalOutstandingSet refundable refundDiscrepancySet suggestedRefund transactions refunds "
+    "agreements disputes lineItems paymentGatewayNames",
     "Customer": "id legacyResourceId displayName defaultEmailAddress email",
     "CustomerEmailAddress": "emailAddress",
-    "LineItem": "id title name sku quantity currentQuantity refundableQuantity originalUnitPriceSet",
+    "LineItem": "id title name sku quantity currentQuantity refundableQuantity "
+    "originalUnitPriceSet",
     "LineItemConnection": "nodes edges pageInfo",
     "LineItemEdge": "cursor node",
     "MoneyBag": "shopMoney presentmentMoney",
     "MoneyV2": "amount currencyCode",
-    "Refund": "id legacyResourceId note createdAt processedAt updatedAt order totalRefundedSet transactions "
-    "refundLineItems staffMember",
+    "Refund": "id legacyResourceId note createdAt processedAt updatedAt order totalRefundedSet "
+    "transactions refundLineItems staffMember",
     "RefundLineItem": "id lineItem quantity restockType",
     "RefundLineItemConnection": "nodes edges pageInfo",
     "RefundLineItemEdge": "cursor node",
     "StaffMember": "id name",
-    "OrderTransaction": "id kind status gateway formattedGateway amountSet parentTransaction errorCode createdAt "
-    "processedAt paymentId test manualPaymentGateway order",
+    "OrderTransaction": "id kind status gateway formattedGateway amountSet parentTransaction "
+    "errorCode createdAt processedAt paymentId test manualPaymentGateway order",
     "OrderTransactionConnection": "nodes edges pageInfo",
     "OrderTransactionEdge": "cursor node",
     "PageInfo": "hasNextPage hasPreviousPage startCursor endCursor",
-    "SuggestedRefund": "amountSet maximumRefundableSet subtotalSet totalTaxSet shipping suggestedTransactions "
-    "suggestedRefundMethods",
+    "SuggestedRefund": "amountSet maximumRefundableSet subtotalSet totalTaxSet shipping "
+    "suggestedTransactions suggestedRefundMethods",
     "ShippingRefund": "amountSet maximumRefundableSet taxSet",
-    "SuggestedOrderTransaction": "gateway formattedGateway kind amountSet maximumRefundableSet parentTransaction",
+    "SuggestedOrderTransaction": "gateway formattedGateway kind amountSet maximumRefundableSet "
+    "parentTransaction",
     "SuggestedRefundMethod": "amount maximumRefundable",
     "SuggestedStoreCreditRefund": "amount maximumRefundable expiresAt",
     "SalesAgreement": "id app happenedAt reason user",
@@ -83,13 +89,14 @@ BUILT_IN = {"String", "Int", "Float", "Boolean", "ID"}
 
 
 class SchemaDisagrees(Exception):
-    """A type, field or argument is missing from a schema version or differs in it. Change the selection, or the version."""
+    """Something asked for is not in this version's schema. Change the selection, or the version."""
 
 
 def load(path: Path) -> Json:
     """Read one gzipped introspection result."""
     with gzip.open(path) as stream:
-        return json.load(stream)["data"]["__schema"]
+        schema: Json = json.load(stream)["data"]["__schema"]
+    return schema
 
 
 def prune(schema: Json, *, documents: str = "") -> str:
@@ -147,7 +154,9 @@ def _selected(selections: SelectionSetNode, owner: str, types: Json) -> Iterator
 def _closure(types: Json, kept: Kept) -> set[str]:
     """Add whole every input, enum and scalar that a kept field or argument names."""
     names = set(kept)
-    waiting = [_member(types, owner, field) for owner in sorted(kept) for field in sorted(kept[owner])]
+    waiting = [
+        _member(types, owner, field) for owner in sorted(kept) for field in sorted(kept[owner])
+    ]
     while waiting:
         member = waiting.pop()
         waiting += member.get("args") or []
@@ -162,7 +171,8 @@ def _closure(types: Json, kept: Kept) -> set[str]:
 
 
 def _member(types: Json, owner: str, name: str) -> Json:
-    for field in types.get(owner, {}).get("fields") or []:
+    fields: list[Json] = types.get(owner, {}).get("fields") or []
+    for field in fields:
         if field["name"] == name:
             return field
     raise SchemaDisagrees(f"{owner}.{name} is not in this schema.")
@@ -171,7 +181,7 @@ def _member(types: Json, owner: str, name: str) -> Json:
 def _named(kind: Json) -> str:
     while kind.get("ofType"):
         kind = kind["ofType"]
-    return kind["name"]
+    return str(kind["name"])
 
 
 def _spelled(kind: Json) -> str:
@@ -179,7 +189,7 @@ def _spelled(kind: Json) -> str:
         return _spelled(kind["ofType"]) + "!"
     if kind["kind"] == "LIST":
         return f"[{_spelled(kind['ofType'])}]"
-    return kind["name"]
+    return str(kind["name"])
 
 
 def _signature(field: Json) -> str:
@@ -194,8 +204,10 @@ def _argument(item: Json) -> str:
 
 def _print_root(schema: Json) -> str:
     return (
-        "# Types of Shopify's Admin GraphQL API, 2026-10. Written by prune_schema.py; see schema.LICENSE.\n"
-        f"schema {{\n  query: {schema['queryType']['name']}\n  mutation: {schema['mutationType']['name']}\n}}"
+        f"# Types of Shopify's Admin GraphQL API, {API_VERSION}. "
+        "Written by prune_schema.py; see schema.LICENSE.\n"
+        f"schema {{\n  query: {schema['queryType']['name']}\n"
+        f"  mutation: {schema['mutationType']['name']}\n}}"
     )
 
 
@@ -216,10 +228,14 @@ def _print_type(item: Json, kept: Kept, names: set[str]) -> str:
             return _block(f"enum {name}", [value["name"] for value in item["enumValues"]])
         case "INPUT_OBJECT":
             one_of = " @oneOf" if item.get("isOneOf") else ""
-            return _block(f"input {name}{one_of}", [_argument(field) for field in item["inputFields"]])
+            return _block(
+                f"input {name}{one_of}", [_argument(field) for field in item["inputFields"]]
+            )
         case _:
             word = "interface" if item["kind"] == "INTERFACE" else "type"
-            parents = sorted(parent["name"] for parent in item["interfaces"] if parent["name"] in names)
+            parents = sorted(
+                parent["name"] for parent in item["interfaces"] if parent["name"] in names
+            )
             suffix = f" implements {' & '.join(parents)}" if parents else ""
             fields = [f["name"] + _signature(f) for f in item["fields"] if f["name"] in kept[name]]
             return _block(f"{word} {name}{suffix}", fields)

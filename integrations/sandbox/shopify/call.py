@@ -1,6 +1,7 @@
 """One GraphQL request on its way through the simulated API, and the errors it may end in.
 
-Promises: carries who asks, of which shop, and the fault it met; error texts and codes as recorded (reference, section 4).
+Promises: carries who asks, of which shop, and the fault it met; error texts and codes as recorded
+(reference, section 4).
 """
 
 import json
@@ -39,10 +40,15 @@ class Call:
         return self.fault is not None and self.fault.kind is kind
 
     def fingerprint(self, field: FieldNode) -> str:
-        """Digest a field's raw arguments, in the order received; the selection and the key take no part."""
-        # https://shopify.dev/docs/api/usage/implementing-idempotency, read 2026-11-30: over the inputs, field order matters.
+        """Digest a field's raw arguments as received; selection and key take no part."""
+        # https://shopify.dev/docs/api/usage/implementing-idempotency, read 2026-11-30: over the
+        # inputs, field order matters.
         spelled = [print_ast(argument) for argument in field.arguments or ()]
-        used = {name: self.variables.get(name) for argument in field.arguments or () for name in _variables_in(argument)}
+        used = {
+            name: self.variables.get(name)
+            for argument in field.arguments or ()
+            for name in _variables_in(argument)
+        }
         return sha256(json.dumps([field.name.value, spelled, used]).encode()).hexdigest()
 
 

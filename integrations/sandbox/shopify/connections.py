@@ -1,7 +1,7 @@
 """Relay connections over lists that are held in memory.
 
-Promises: cursors are positions that stay valid while a list grows at its end; `first` or `last` is required, as Shopify
-requires it, at most 250.
+Promises: cursors are positions that stay valid while a list grows at its end; `first` or `last` is
+required, as Shopify requires it, at most 250.
 """
 
 from collections.abc import Callable, Sequence
@@ -68,9 +68,13 @@ def connect(items: Sequence[T], page: Page, *, cut_after: int | None = None) -> 
     """
     size = page.first if page.first is not None else page.last
     if size is None:
-        raise GraphQLError("you must provide one of first or last", extensions={"code": "BAD_REQUEST"})
+        raise GraphQLError(
+            "you must provide one of first or last", extensions={"code": "BAD_REQUEST"}
+        )
     if not 0 <= size <= MOST:
-        raise GraphQLError(f"first and last lie between 0 and {MOST}", extensions={"code": "BAD_REQUEST"})
+        raise GraphQLError(
+            f"first and last lie between 0 and {MOST}", extensions={"code": "BAD_REQUEST"}
+        )
     ordered = list(reversed(items)) if page.reverse else list(items)
     edges = [Edge(cursor=f"c{position:06d}", node=item) for position, item in enumerate(ordered)]
     low = _position(page.after, default=-1) + 1
@@ -95,7 +99,9 @@ def _position(cursor: str | None, *, default: int) -> int:
     if cursor is None:
         return default
     if not (cursor.startswith("c") and cursor[1:].isdigit()):
-        raise GraphQLError("Invalid cursor for current pagination sort.", extensions={"code": "BAD_REQUEST"})
+        raise GraphQLError(
+            "Invalid cursor for current pagination sort.", extensions={"code": "BAD_REQUEST"}
+        )
     return int(cursor[1:])
 
 

@@ -1,9 +1,10 @@
 """A GraphQL request in, an answer out: the document checked, its cost charged, its fields resolved.
 
-Promises: what does not fit the schema never runs; an answer always has the shape that Shopify gives it, cost included.
-The caller holds the world's lock.
+Promises: what does not fit the schema never runs; an answer always has the shape that Shopify gives
+it, cost included. The caller holds the world's lock.
 """
 
+from collections.abc import Callable
 
 from graphql import (
     DocumentNode,
@@ -17,14 +18,14 @@ from graphql import (
 )
 
 from integrations.sandbox.faults import FaultKind
-from integrations.sandbox.shopify.call import Answer, Call, access_denied
+from integrations.sandbox.shopify.call import Answer, Call
+from integrations.sandbox.shopify.people import InstallationView, ShopView
+from integrations.sandbox.shopify.reading import node, readable_order, readable_refund
 from integrations.sandbox.shopify.refund_create import refund_create
 from integrations.sandbox.shopify.schema import load_schema
 from integrations.sandbox.shopify.validation import check_document
 from integrations.sandbox.shopify.variables import check_variables
-from integrations.sandbox.shopify.views import InstallationView, RefundView, ShopView, node, readable_order
 from integrations.sandbox.throttle import actual_points, requested_points
-
 
 
 def answer(call: Call) -> tuple[Answer, bool]:
@@ -34,7 +35,11 @@ def answer(call: Call) -> tuple[Answer, bool]:
         return {"errors": list(problems)}, False
     operation = select_operation(document, call.operation_name)
     if operation is None:
-        return {"errors": [{"message": "An operation name is required", "extensions": {"code": "BAD_REQUEST"}}]}, False
+        return {
+            "errors": [
+                {"message": "An operation name is required", "extensions": {"code": "BAD_REQUEST"}}
+            ]
+        }, False
     invalid = check_variables(operation, call.variables)
     if invalid:
         return {"errors": invalid}, False
@@ -43,7 +48,9 @@ def answer(call: Call) -> tuple[Answer, bool]:
 
 def select_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode | None:
     """Find the operation that a request means: the named one, or the only one."""
-    operations = [item for item in document.definitions if isinstance(item, OperationDefinitionNode)]
+    operations = [
+        item for item in document.definitions if isinstance(item, OperationDefinitionNode)
+    ]
     if name is None:
         return operations[0] if len(operations) == 1 else None
     return next((item for item in operations if item.name and item.name.value == name), None)
@@ -55,12 +62,15 @@ def root_field(query: str, operation_name: str | None) -> FieldNode | None:
     operation = select_operation(document, operation_name) if document else None
     if operation is None:
         return None
-    return next((item for item in operation.selection_set.selections if isinstance(item, FieldNode)), None)
+    return next(
+        (item for item in operation.selection_set.selections if isinstance(item, FieldNode)), None
+    )
 
 
 def throttled(call: Call, operation: OperationDefinitionNode) -> Answer:
     """Build the answer for a shop whose points are used up."""
-    # https://shopify.dev/docs/apps/build/apis/graphql-admin/rate-limits, read 2026-11-30: no `data`, actual cost null.
+    # https://shopify.dev/docs/apps/build/apis/graphql-admin/rate-limits, read 2026-11-30: no
+    # `data`, actual cost null.
     return {
         "errors": [
             {
@@ -71,11 +81,15 @@ def throttled(call: Call, operation: OperationDefinitionNode) -> Answer:
                 },
             }
         ],
-        "extensions": call.shop.bucket.extension(requested=requested_points(operation), actual=None),
+        "extensions": call.shop.bucket.extension(
+            requested=requested_points(operation), actual=None
+        ),
     }
 
 
-def _charged(call: Call, document: DocumentNode, operation: OperationDefinitionNode) -> tuple[Answer, bool]:
+def _charged(
+    call: Call, document: DocumentNode, operation: OperationDefinitionNode
+) -> tuple[Answer, bool]:
     requested = requested_points(operation)
     bucket = call.shop.bucket
     bucket.refill(call.world.clock.now())
@@ -93,7 +107,9 @@ def _charged(call: Call, document: DocumentNode, operation: OperationDefinitionN
     )
     actual = actual_points(operation, result.data)
     bucket.spend(actual)
-    return _spelled(result) | {"extensions": bucket.extension(requested=requested, actual=actual)}, True
+    return _spelled(result) | {
+        "extensions": bucket.extension(requested=requested, actual=actual)
+    }, True
 
 
 def _spelled(result: ExecutionResult) -> Answer:
@@ -114,7 +130,7 @@ def _error(error: GraphQLError) -> dict[str, object]:
     return spelled | {"extensions": dict(error.extensions or {})}
 
 
-def _resolve(source: object, info: GraphQLResolveInfo, **arguments: object) -> object:
+def _resolve(source: object, info: GraphQLResolveInfo[Call], **arguments: object) -> object:
     if isinstance(source, Call):
         return _resolve_root(source, info, arguments)
     name = _snake(info.field_name)
@@ -123,31 +139,28 @@ def _resolve(source: object, info: GraphQLResolveInfo, **arguments: object) -> o
     return value(**snaked) if callable(value) else value
 
 
-def _resolve_root(call: Call, info: GraphQLResolveInfo, arguments: dict[str, object]) -> object:
-    match info.field_name:
-        case "refundCreate":
-            asked = arguments["input"]
-            return refund_create(info, asked=asked) if isinstance(asked, dict) else None
-        case "order":
-            return readable_order(call, str(arguments["id"]))
-        case "node":
-            return node(call, str(arguments["id"]))
-        case "refund":
-            if not call.app.may("read_orders"):
-                raise access_denied("refund", "read_orders")
-            found = node(call, str(arguments["id"]))
-            return found if isinstance(found, RefundView) else None
-        case "shop":
-            return ShopView(call)
-        case _:
-            return InstallationView(call.app)
+def _resolve_root(
+    call: Call, info: GraphQLResolveInfo[Call], arguments: dict[str, object]
+) -> object:
+    asked, identifier = arguments.get("input"), str(arguments.get("id"))
+    roots: dict[str, Callable[[], object]] = {
+        "refundCreate": lambda: (
+            refund_create(info, asked=asked) if isinstance(asked, dict) else None
+        ),
+        "order": lambda: readable_order(call, identifier),
+        "node": lambda: node(call, identifier),
+        "refund": lambda: readable_refund(call, identifier),
+        "shop": lambda: ShopView(call),
+        "currentAppInstallation": lambda: InstallationView(call.app),
+    }
+    return roots[info.field_name]()
 
 
-def _name_type(value: object, _info: GraphQLResolveInfo, _abstract: GraphQLAbstractType) -> str:
+def _name_type(
+    value: object, _info: GraphQLResolveInfo[Call], _abstract: GraphQLAbstractType
+) -> str:
     return str(getattr(value, "typename"))  # noqa: B009  # every view behind an interface names its type
 
 
 def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-
-

@@ -1,7 +1,7 @@
 """`refundCreate` with its key: admitted, run or replayed, remembered.
 
-Promises: nothing runs without `@idempotent`; a replay is rebuilt from the present state; key errors travel by the
-carrier that the shop was told to use.
+Promises: nothing runs without `@idempotent`; a replay is rebuilt from the present state; key errors
+travel by the carrier that the shop was told to use.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,8 @@ from graphql import (
 
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.keys import MESSAGES, Admission, Carrier
-from integrations.sandbox.refunds import Input, Made, UserError, create_refund
+from integrations.sandbox.refunds import Made, create_refund
+from integrations.sandbox.rules import Input, UserError
 from integrations.sandbox.shopify.call import Call, access_denied
 from integrations.sandbox.shopify.views import OrderView, RefundView
 
@@ -30,16 +31,19 @@ EMPTY_KEY = "The idempotency key cannot be empty or whitespace only."
 class Payload:
     """`RefundCreatePayload`."""
 
-    def __init__(self, call: Call, *, order_id: str, refund_id: str | None, errors: list[dict[str, object]]) -> None:
+    def __init__(
+        self, call: Call, *, order_id: str, refund_id: str | None, errors: list[dict[str, object]]
+    ) -> None:
         order = call.shop.orders.get(order_id)
         refund = call.shop.refund(refund_id) if refund_id else None
-        # A refusal still fills in the order (recorded): judge by `refund`, not by `data` being there.
+        # A refusal still fills in the order (recorded): judge by `refund`, not by `data` being
+        # there.
         self.order = OrderView(call, order) if order else None
         self.refund = RefundView(call, order, refund) if order and refund else None
         self.user_errors = errors
 
 
-def refund_create(info: GraphQLResolveInfo, *, asked: Input) -> Payload:
+def refund_create(info: GraphQLResolveInfo[Call], *, asked: Input) -> Payload:
     """Resolve the mutation.
 
     Raises:
@@ -96,7 +100,10 @@ def _run(call: Call, *, asked: Input, key: str) -> Payload:
         call.shop.keys.settle(app_id=call.app.id, key=key, result_id=None)
         field = list(refused.field) if refused.field else None
         return Payload(
-            call, order_id=order_id, refund_id=None, errors=[{"field": field, "message": refused.message}]
+            call,
+            order_id=order_id,
+            refund_id=None,
+            errors=[{"field": field, "message": refused.message}],
         )
     call.shop.keys.settle(app_id=call.app.id, key=key, result_id=refund.id)
     return Payload(call, order_id=order_id, refund_id=refund.id, errors=[])
@@ -106,7 +113,9 @@ def _key_refused(call: Call, admission: Admission, *, order_id: str) -> Payload:
     code, message = MESSAGES[admission]
     if call.shop.keys.carrier is Carrier.TOP_LEVEL:
         _raise_top_level(code, message)
-    return Payload(call, order_id=order_id, refund_id=None, errors=[{"field": None, "message": message}])
+    return Payload(
+        call, order_id=order_id, refund_id=None, errors=[{"field": None, "message": message}]
+    )
 
 
 def _raise_top_level(code: str, message: str) -> NoReturn:

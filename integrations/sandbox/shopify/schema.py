@@ -1,7 +1,7 @@
 """The schema that the simulated API executes: Shopify's own types, read from the pruned SDL.
 
-Promises: scalars read and print as Shopify's do; what the SDL does not name is refused.
-Loads as text: no code of the platform's adapter is imported.
+Promises: scalars read and print as Shopify's do; what the SDL does not name is refused. Loads as
+text: no code of the platform's adapter is imported.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,8 @@ SDL_FILE = Path(__file__).parents[2] / "platforms" / "shopify" / "schema.graphql
 @cache
 def load_schema() -> GraphQLSchema:
     """Build the executable schema, once a process."""
-    # @oneOf is a built-in of graphql-core; the SDL is generated and tested, so it is trusted here for a quick start.
+    # @oneOf is a built-in of graphql-core; the SDL is generated and tested, so it is trusted here
+    # for a quick start.
     schema = build_schema(SDL_FILE.read_text(), assume_valid=True)
     for name, (read, spell) in _SCALARS.items():
         scalar = schema.type_map.get(name)

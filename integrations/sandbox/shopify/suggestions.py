@@ -1,7 +1,7 @@
 """What Shopify proposes as a refund, before anything is refunded.
 
-Promises: never more than the store still holds, laid over the payments in their order, each up to what is left of it.
-Tax is not kept apart: this store's prices include it.
+Promises: never more than the store still holds, laid over the payments in their order, each up to
+what is left of it. Tax is not kept apart: this store's prices include it.
 """
 
 from dataclasses import dataclass, field

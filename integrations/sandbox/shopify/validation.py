@@ -1,9 +1,9 @@
-"""Refusals of documents that do not fit the schema, in the shapes that Shopify (graphql-ruby) gives them.
+"""Refusals of documents that do not fit the schema, in Shopify's (graphql-ruby's) shapes.
 
-Promises: every rule of the GraphQL specification is applied, so nothing invalid is ever executed; the four shapes that
-have been recorded are exact, the others carry graphql-core's text under graphql-ruby's code.
-Sources, read 2026-11-30: https://github.com/rmosolgo/graphql-ruby (lib/graphql/static_validation) and the recordings
-named in reference 2.2 and section 4.
+Promises: every rule of the GraphQL specification is applied, so nothing invalid is ever executed;
+the four shapes that have been recorded are exact, the others carry graphql-core's text under
+graphql-ruby's code. Sources, read 2026-11-30: https://github.com/rmosolgo/graphql-ruby
+(lib/graphql/static_validation) and the recordings named in reference 2.2 and section 4.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,18 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from graphql import (
+    ArgumentNode,
     DirectiveNode,
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLArgument,
     GraphQLError,
     GraphQLSchema,
     InlineFragmentNode,
+    NamedTypeNode,
+    NameNode,
     Node,
     ObjectFieldNode,
     OperationDefinitionNode,
@@ -67,7 +71,7 @@ _CODES = {
 
 @lru_cache(maxsize=256)
 def check_document(text: str) -> tuple[DocumentNode | None, tuple[Problem, ...]]:
-    """Parse and validate; the problems are ready to be answered. Remembered, since clients repeat their documents."""
+    """Parse and validate; remembered, since clients repeat their documents."""
     try:
         document = parse(text)
     except GraphQLError as error:
@@ -82,7 +86,7 @@ def check_document(text: str) -> tuple[DocumentNode | None, tuple[Problem, ...]]
 
 
 def path_of(ancestors: Ancestors, *nodes: Node) -> list[str]:
-    """Spell where a node stands, as graphql-ruby does: the operation, then each field by its answer's name."""
+    """Spell where a node stands: the operation, then each field by its name in the answer."""
     flat = [item for item in [*ancestors, *nodes] if isinstance(item, Node)]
     return [step for item in flat for step in _steps(item)]
 
@@ -93,20 +97,23 @@ def _steps(item: Node) -> list[str]:
             return [" ".join([item.operation.value] + ([item.name.value] if item.name else []))]
         case FragmentDefinitionNode():
             return [f"fragment {item.name.value}"]
-        case InlineFragmentNode():
-            return [f"... on {item.type_condition.name.value}"] if item.type_condition else ["..."]
-        case FieldNode():
-            return [item.alias.value if item.alias else item.name.value]
-        case ObjectFieldNode():
-            return [item.name.value]
-        case _ if item.kind == "argument":
-            return [getattr(item, "name").value]  # noqa: B009  # the AST's classes share no typed base with a name
+        case InlineFragmentNode(type_condition=NamedTypeNode(name=name)):
+            return [f"... on {name.value}"]
+        case (
+            FieldNode(alias=NameNode(value=step))
+            | FieldNode(name=NameNode(value=step))
+            | ObjectFieldNode(name=NameNode(value=step))
+            | ArgumentNode(name=NameNode(value=step))
+        ):
+            return [step]
         case _:
             return []
 
 
 class _UndefinedField(ValidationRule):
-    def enter_field(self, node: FieldNode, _k: object, _p: object, _path: object, ancestors: Ancestors) -> None:
+    def enter_field(
+        self, node: FieldNode, _k: object, _p: object, _path: object, ancestors: Ancestors
+    ) -> None:
         parent = self.context.get_parent_type()
         if parent is None or self.context.get_field_def() is not None:
             return
@@ -116,13 +123,17 @@ class _UndefinedField(ValidationRule):
 
 
 class _ArgumentNotAccepted(ValidationRule):
-    def enter_field(self, node: FieldNode, _k: object, _p: object, _path: object, ancestors: Ancestors) -> None:
+    def enter_field(
+        self, node: FieldNode, _k: object, _p: object, _path: object, ancestors: Ancestors
+    ) -> None:
         field = self.context.get_field_def()
         for argument in (node.arguments or ()) if field else ():
             if argument.name.value not in field.args:  # type: ignore[union-attr]  # field is set where the loop runs
                 self._report("Field", node.name.value, argument, path_of(ancestors, node, argument))
 
-    def enter_directive(self, node: DirectiveNode, _k: object, _p: object, _path: object, ancestors: Ancestors) -> None:
+    def enter_directive(
+        self, node: DirectiveNode, _k: object, _p: object, _path: object, ancestors: Ancestors
+    ) -> None:
         directive = self.context.get_directive()
         for argument in (node.arguments or ()) if directive else ():
             if argument.name.value not in directive.args:  # type: ignore[union-attr]  # as above
@@ -137,12 +148,21 @@ class _ArgumentNotAccepted(ValidationRule):
 
     def _report(self, kind: str, owner: str, node: Node, path: list[str]) -> None:
         name = path[-1]
-        details = {"code": "argumentNotAccepted", "name": owner, "typeName": kind, "argumentName": name}
-        self.report_error(_error(f"{kind} '{owner}' doesn't accept argument '{name}'", node, path, details))
+        details = {
+            "code": "argumentNotAccepted",
+            "name": owner,
+            "typeName": kind,
+            "argumentName": name,
+        }
+        self.report_error(
+            _error(f"{kind} '{owner}' doesn't accept argument '{name}'", node, path, details)
+        )
 
 
 class _DirectiveCannotBeApplied(ASTValidationRule):
-    def enter_directive(self, node: DirectiveNode, _k: object, _p: object, _path: object, ancestors: Ancestors) -> None:
+    def enter_directive(
+        self, node: DirectiveNode, _k: object, _p: object, _path: object, ancestors: Ancestors
+    ) -> None:
         name = node.name.value
         directive = load_schema().get_directive(name)
         target, location = _target([item for item in ancestors if isinstance(item, Node)][-1])
@@ -151,25 +171,46 @@ class _DirectiveCannotBeApplied(ASTValidationRule):
             details = {"code": "undefinedDirective", "directiveName": name}
             self.report_error(_error(f"Directive @{name} is not defined", node, path, details))
         elif location not in {place.name for place in directive.locations}:
-            allowed = ", ".join(_PLURALS[place.name] for place in directive.locations if place.name in _PLURALS)
+            allowed = ", ".join(
+                _PLURALS[place.name] for place in directive.locations if place.name in _PLURALS
+            )
             details = {"code": "directiveCannotBeApplied", "targetName": target, "name": name}
-            self.report_error(_error(f"'@{name}' can't be applied to {target} (allowed: {allowed})", node, path, details))
+            self.report_error(
+                _error(
+                    f"'@{name}' can't be applied to {target} (allowed: {allowed})",
+                    node,
+                    path,
+                    details,
+                )
+            )
 
 
 class _MissingArguments(ValidationRule):
-    def leave_field(self, node: FieldNode, _k: object, _p: object, _path: object, ancestors: Ancestors) -> None:
+    def leave_field(
+        self, node: FieldNode, _k: object, _p: object, _path: object, ancestors: Ancestors
+    ) -> None:
         field = self.context.get_field_def()
         if field is not None:
             self._check("Field", node, field.args, path_of(ancestors, node))
 
-    def leave_directive(self, node: DirectiveNode, _k: object, _p: object, _path: object, ancestors: Ancestors) -> None:
+    def leave_directive(
+        self, node: DirectiveNode, _k: object, _p: object, _path: object, ancestors: Ancestors
+    ) -> None:
         directive = self.context.get_directive()
         if directive is not None:
             self._check("Directive", node, directive.args, path_of(ancestors))
 
-    def _check(self, kind: str, node: FieldNode | DirectiveNode, known: dict[str, object], path: list[str]) -> None:
+    def _check(
+        self,
+        kind: str,
+        node: FieldNode | DirectiveNode,
+        known: dict[str, GraphQLArgument],
+        path: list[str],
+    ) -> None:
         given = {argument.name.value for argument in node.arguments or ()}
-        missing = ", ".join(n for n, a in known.items() if is_required_argument(a) and n not in given)  # type: ignore[arg-type]  # an argument
+        missing = ", ".join(
+            n for n, a in known.items() if is_required_argument(a) and n not in given
+        )
         if missing:
             name = node.name.value
             details = {
@@ -193,7 +234,12 @@ _PLURALS = {
     "VARIABLE_DEFINITION": "variable definitions",
 }
 _RUBY_RULES = [_UndefinedField, _ArgumentNotAccepted, _DirectiveCannotBeApplied, _MissingArguments]
-_REPLACED = {FieldsOnCorrectTypeRule, KnownArgumentNamesRule, KnownDirectivesRule, ProvidedRequiredArgumentsRule}
+_REPLACED = {
+    FieldsOnCorrectTypeRule,
+    KnownArgumentNamesRule,
+    KnownDirectivesRule,
+    ProvidedRequiredArgumentsRule,
+}
 _OTHER_RULES = [rule for rule in specified_rules if rule not in _REPLACED]
 
 
@@ -214,12 +260,16 @@ def _target(node: Node) -> tuple[str, str]:
     return _PLURALS[location], location
 
 
-def _error(message: str, node: Node, path: list[str], extensions: dict[str, object]) -> GraphQLError:
-    return GraphQLError(message, node, path=list(path), extensions=extensions)
+def _error(message: str, node: Node, path: list[str], extensions: dict[str, str]) -> GraphQLError:
+    return GraphQLError(message, node, path=list(path), extensions=dict(extensions))
 
 
 def _check(
-    schema: GraphQLSchema, document: DocumentNode, rules: Sequence[type[ASTValidationRule]], *, code: str = ""
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    rules: Sequence[type[ASTValidationRule]],
+    *,
+    code: str = "",
 ) -> list[Problem]:
     problems = []
     for error in validate(schema, document, rules):

@@ -1,4 +1,4 @@
-"""Variables that do not fit their types: Shopify's INVALID_VARIABLE, which refuses a request before anything runs.
+"""Variables that do not fit their types: INVALID_VARIABLE, before anything runs.
 
 Promises: names every problem with its path, in the recorded shape (reference R 35).
 """
@@ -28,7 +28,9 @@ Step: TypeAlias = str | int
 Trouble: TypeAlias = tuple[list[Step], str]
 
 
-def check_variables(operation: OperationDefinitionNode, given: Mapping[str, object]) -> list[dict[str, object]]:
+def check_variables(
+    operation: OperationDefinitionNode, given: Mapping[str, object]
+) -> list[dict[str, object]]:
     """Return one error for each variable that does not fit, ready to be answered."""
     errors = []
     for definition in operation.variable_definitions or ():
@@ -47,23 +49,30 @@ def _troubles(kind: GraphQLInputType, value: object, path: list[Step]) -> Iterat
     if isinstance(kind, GraphQLNonNull):
         if value is None:
             yield path, "Expected value to not be null"
-            return
         kind = kind.of_type
-    if value is None:
-        return
+    if value is not None:
+        yield from _value_troubles(kind, value, path)
+
+
+def _value_troubles(kind: GraphQLInputType, value: object, path: list[Step]) -> Iterator[Trouble]:
     match kind:
         case GraphQLList():
             for index, item in enumerate(value if isinstance(value, list) else [value]):
                 yield from _troubles(kind.of_type, item, [*path, index])
         case GraphQLInputObjectType():
             yield from _object_troubles(kind, value, path)
-        case GraphQLEnumType() if value not in kind.values:
-            yield path, f'Expected "{value}" to be one of: {", ".join(kind.values)}'
+        case GraphQLEnumType():
+            if value not in kind.values:
+                yield path, f'Expected "{value}" to be one of: {", ".join(kind.values)}'
         case GraphQLScalarType():
             yield from _scalar_troubles(kind, value, path)
+        case GraphQLNonNull():
+            raise AssertionError("The schema nests no non-null type in another.")
 
 
-def _object_troubles(kind: GraphQLInputObjectType, value: object, path: list[Step]) -> Iterator[Trouble]:
+def _object_troubles(
+    kind: GraphQLInputObjectType, value: object, path: list[Step]
+) -> Iterator[Trouble]:
     if not isinstance(value, dict):
         yield path, f"Expected {value!r} to be a key-value object."
         return
@@ -86,9 +95,12 @@ def _scalar_troubles(kind: GraphQLScalarType, value: object, path: list[Step]) -
         yield path, error.message
 
 
-def _invalid(definition: VariableDefinitionNode, value: object, troubles: list[Trouble]) -> dict[str, object]:
+def _invalid(
+    definition: VariableDefinitionNode, value: object, troubles: list[Trouble]
+) -> dict[str, object]:
     named = ", ".join(f"{'.'.join(map(str, path))} ({text})" for path, text in troubles if path)
-    head = f"Variable ${definition.variable.name.value} of type {print_ast(definition.type)} was provided invalid value"
+    name, kind = definition.variable.name.value, print_ast(definition.type)
+    head = f"Variable ${name} of type {kind} was provided invalid value"
     start = definition.loc.start_token if definition.loc else None
     return {
         "message": f"{head} for {named}" if named else head,

@@ -1,21 +1,20 @@
-"""How the store's records look through the API: one class a GraphQL type, one attribute a field (in snake case).
+"""How the store's records look through the API: one class a type, one attribute a field.
 
-Promises: every field of the pruned schema has its attribute (tested); what a fault hides from a read is hidden here, in
-`seen_refunds`. Does not change anything.
+Promises: every field of the pruned schema has its attribute (tested); what a fault hides from a
+read is hidden here, in `seen_refunds`. Does not change anything.
 """
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import ClassVar
-
-from graphql import GraphQLError
 
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.shopify.call import Call, access_denied
 from integrations.sandbox.shopify.connections import Connection, Page, connect
+from integrations.sandbox.shopify.people import AppView, CustomerView, DisputeView
 from integrations.sandbox.shopify.suggestions import Asked, SuggestedRefundView, suggest
 from integrations.sandbox.shopify.values import AmountView, bag
-from integrations.sandbox.store import App, Customer, Dispute, Line, Order, Refund, RefundedLine, Transaction
+from integrations.sandbox.store import Line, Order, Refund, RefundedLine, Transaction
 
 
 class OrderView:
@@ -33,7 +32,9 @@ class OrderView:
         self.currency_code, self.presentment_currency_code = order.shop_currency, order.currency
         self.display_financial_status = order.financial_status
         self.display_fulfillment_status = order.fulfillment
-        self.payment_gateway_names = list(dict.fromkeys(payment.gateway for payment in order.payments))
+        self.payment_gateway_names = list(
+            dict.fromkeys(payment.gateway for payment in order.payments)
+        )
         self.disputes = [DisputeView(dispute) for dispute in order.disputes]
 
     @property
@@ -102,7 +103,9 @@ class OrderView:
         """Payments, then what refunds moved: a plain list."""
         seen = [t for refund in self.seen_refunds for t in refund.transactions]
         first = asked.get("first")
-        everything = [TransactionView(self._call, self._order, t) for t in [*self._order.payments, *seen]]
+        everything = [
+            TransactionView(self._call, self._order, t) for t in [*self._order.payments, *seen]
+        ]
         return everything if first is None else everything[: int(str(first))]
 
     def refunds(self, first: int | None = None) -> "list[RefundView]":
@@ -114,7 +117,9 @@ class OrderView:
     def agreements(self, **page: object) -> "Connection[object]":
         """The order itself, then one agreement for each refund, naming its app."""
         items: list[object] = [OrderAgreementView(self._call, self._order)]
-        items += [RefundAgreementView(self._call, self._order, refund) for refund in self.seen_refunds]
+        items += [
+            RefundAgreementView(self._call, self._order, refund) for refund in self.seen_refunds
+        ]
         cut = None if self._kept is None else self._kept + 1
         return connect(items, Page(**page), cut_after=cut)  # type: ignore[arg-type]  # checked by the schema
 
@@ -127,7 +132,9 @@ class OrderView:
         """What Shopify proposes for lines, shipping, or everything."""
         view = suggest(self._order, Asked(**asked))  # type: ignore[arg-type]  # checked by the schema
         for transaction in view.suggested_transactions:
-            transaction.parent_transaction = TransactionView(self._call, self._order, transaction.payment)
+            transaction.parent_transaction = TransactionView(
+                self._call, self._order, transaction.payment
+            )
         return view
 
     @property
@@ -143,17 +150,6 @@ class OrderView:
         return fault.keep if fault and fault.kind is FaultKind.TRUNCATED_REFUNDS else None
 
 
-class CustomerView:
-    """`Customer`."""
-
-    typename: ClassVar[str] = "Customer"
-
-    def __init__(self, customer: Customer) -> None:
-        self.id, self.display_name, self.email = customer.id, customer.name, customer.email
-        self.legacy_resource_id = customer.id.rpartition("/")[2]
-        self.default_email_address = {"email_address": customer.email} if customer.email else None
-
-
 class LineView:
     """`LineItem`."""
 
@@ -162,7 +158,9 @@ class LineView:
     def __init__(self, order: Order, line: Line) -> None:
         self.id, self.title, self.name, self.sku = line.id, line.title, line.title, None
         self.quantity = line.quantity
-        self.current_quantity = self.refundable_quantity = line.quantity - order.refunded_quantity(line)
+        self.current_quantity = self.refundable_quantity = line.quantity - order.refunded_quantity(
+            line
+        )
         self.original_unit_price_set = bag(order, line.unit_price)
 
 
@@ -206,8 +204,11 @@ class RefundView:
         self.legacy_resource_id = refund.id.rpartition("/")[2]
         self.created_at = self.processed_at = refund.created_at
         self.updated_at = refund.updated_at
-        # https://github.com/microsoft/BCApps/pull/9112, read 2026-11-30: SUCCESS only, 0 while pending.
-        self.total_refunded_set = bag(order, order.total_amount(refund.transactions, kinds=("REFUND",)))
+        # https://github.com/microsoft/BCApps/pull/9112, read 2026-11-30: SUCCESS only, 0 while
+        # pending.
+        self.total_refunded_set = bag(
+            order, order.total_amount(refund.transactions, kinds=("REFUND",))
+        )
 
     @property
     def order(self) -> OrderView:
@@ -235,7 +236,11 @@ class RefundedLineView:
 
     def __init__(self, order: Order, refunded: RefundedLine) -> None:
         line = next(line for line in order.lines if line.id == refunded.line_id)
-        self.id, self.quantity, self.restock_type = refunded.id, refunded.quantity, refunded.restock_type
+        self.id, self.quantity, self.restock_type = (
+            refunded.id,
+            refunded.quantity,
+            refunded.restock_type,
+        )
         self.line_item = LineView(order, line)
 
 
@@ -267,105 +272,3 @@ class RefundAgreementView:
         self.app = AppView.of(call, refund.app_id)
         self.user = None
         self.refund = RefundView(call, order, refund)
-
-
-class AppView:
-    """`App`."""
-
-    typename: ClassVar[str] = "App"
-
-    def __init__(self, *, app_id: str, title: str) -> None:
-        self.id, self.title = app_id, title
-        self.handle = title.lower().replace(" ", "-")
-
-    @classmethod
-    def of(cls, call: Call, app_id: str | None) -> "AppView | None":
-        """Return an app by its identifier; one that has no token here is known by that alone."""
-        if app_id is None:
-            return None
-        known = {app.id: app.title for app in call.shop.apps.values()}
-        return cls(app_id=app_id, title=known.get(app_id, "Another app"))
-
-
-class InstallationView:
-    """`AppInstallation`: the asking app, and what it may do."""
-
-    typename: ClassVar[str] = "AppInstallation"
-
-    def __init__(self, app: App) -> None:
-        self.id = app.installation_id
-        self.app = AppView(app_id=app.id, title=app.title)
-        self.access_scopes = [{"handle": scope, "description": scope} for scope in sorted(app.scopes)]
-
-
-class ShopView:
-    """`Shop`."""
-
-    typename: ClassVar[str] = "Shop"
-
-    def __init__(self, call: Call) -> None:
-        shop = call.shop
-        self.id, self.myshopify_domain = shop.id, shop.name
-        self.name = shop.name.partition(".")[0]
-        self.currency_code, self.created_at = shop.currency, shop.created_at
-        self.email = f"owner@{self.name}.example"
-
-
-class DisputeView:
-    """`OrderDisputeSummary`."""
-
-    typename: ClassVar[str] = "OrderDisputeSummary"
-
-    def __init__(self, dispute: Dispute) -> None:
-        self.id, self.initiated_as, self.status = dispute.id, dispute.kind, dispute.status
-
-
-# Orders older than this need `read_all_orders`.
-# https://shopify.dev/docs/api/usage/access-scopes, read 2026-11-30: the last 60 days by default.
-ORDERS_READABLE_FOR = timedelta(days=60)
-
-
-def readable_order(call: Call, order_id: str) -> OrderView | None:
-    """Return an order that this app may see; None also for one that is too old for it, as Shopify answers.
-
-    Raises:
-        GraphQLError: the app may read no orders at all.
-    """
-    if not call.app.may("read_orders"):
-        raise access_denied("order", "read_orders")
-    order = call.shop.orders.get(order_id)
-    if order is None or call.meets(FaultKind.ORDER_NULL):
-        return None
-    too_old: datetime = call.world.clock.now() - ORDERS_READABLE_FOR
-    if order.created_at < too_old and not call.app.may("read_all_orders"):
-        return None
-    return OrderView(call, order)
-
-
-def node(call: Call, identifier: str) -> object:
-    """Return any object of the shop by its global identifier.
-
-    Raises:
-        GraphQLError: the identifier is not one of Shopify's.
-    """
-    if not identifier.startswith("gid://shopify/"):
-        raise GraphQLError(
-            f"Invalid global id '{identifier}'", extensions={"code": "argumentLiteralsIncompatible"}
-        )
-    if identifier in call.shop.orders:
-        return readable_order(call, identifier)
-    for order_id, order in call.shop.orders.items():
-        view = readable_order(call, order_id)
-        if view is None:
-            continue
-        for item in _parts(call, order, view):
-            if getattr(item, "id", None) == identifier:
-                return item
-    return None
-
-
-def _parts(call: Call, order: Order, view: OrderView) -> list[object]:
-    refunds = [RefundView(call, order, refund) for refund in view.seen_refunds]
-    lines = [LineView(order, line) for line in order.lines]
-    customer = [CustomerView(order.customer)] if order.customer and call.app.may("read_customers") else []
-    return [*refunds, *view.transactions(), *view.disputes, *lines, *customer]
