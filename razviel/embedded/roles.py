@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
@@ -44,7 +44,7 @@ def provision(superuser_url: str, *, with_passwords: bool = True) -> RoleUrls:
     Raises:
         UnfitRole: not reachable, not a superuser, too old, or the new roles can't log in.
     """
-    database = urlsplit(superuser_url).path.lstrip("/")
+    database = unquote(urlsplit(superuser_url).path.lstrip("/"))
     if database in _MAINTENANCE_DATABASES:
         database = _DEFAULT_DATABASE
     with _connect(_address(superuser_url, database="postgres")) as server:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
+import venv
 from pathlib import Path
 
 import pytest
@@ -42,7 +44,7 @@ class Installer:
 def installer(monkeypatch: pytest.MonkeyPatch) -> Installer:
     fake = Installer()
     monkeypatch.setattr(bootstrap, "call", fake)
-    monkeypatch.setattr(bootstrap.shutil, "which", lambda _name: "/opt/uv")
+    monkeypatch.setattr(shutil, "which", lambda _name: "/opt/uv")
     monkeypatch.delenv("RAZVIEL_INSTALLER", raising=False)
     return fake
 
@@ -151,7 +153,7 @@ def test_without_pip_and_ensurepip_the_apt_line_is_told(
 
     monkeypatch.setenv("RAZVIEL_INSTALLER", "pip")
     monkeypatch.setattr(bootstrap, "foreign_pip", lambda: None)
-    monkeypatch.setattr(bootstrap.venv.EnvBuilder, "create", no_ensurepip)
+    monkeypatch.setattr(venv.EnvBuilder, "create", no_ensurepip)
     with pytest.raises(Stop, match="apt install python3-pip python3-venv"):
         Environment(project).ensure("dev")
 

@@ -1,0 +1,99 @@
+"""The settings refuse what is missing, and are safe where nothing is said."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+
+from razviel.settings import vault_keys
+
+PROJECT = Path(__file__).resolve().parents[2]
+COMPLETE = {
+    "RAZVIEL_SECRET_KEY": "s" * 50,
+    "RAZVIEL_VAULT_KEYS": "k1:" + base64.urlsafe_b64encode(bytes(32)).decode(),
+    "DATABASE_URL": "postgres://app:hidden@db.example/razviel",
+    "REDIS_URL": "redis://broker.example/0",
+}
+KEY = base64.urlsafe_b64encode(bytes(range(32))).decode()
+
+
+def read(statement: str, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", f"import razviel.settings as s; {statement}"],
+        env={"PATH": os.environ["PATH"], **environment},
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("missing", sorted(COMPLETE))
+def test_a_missing_variable_stops_the_start_with_its_name(missing: str) -> None:
+    given = {name: value for name, value in COMPLETE.items() if name != missing}
+    done = read("", given)
+    assert done.returncode == 1
+    assert f"Razviel does not start without {missing}: set it to" in done.stderr
+
+
+def test_whatever_is_left_out_is_the_safe_choice() -> None:
+    done = read(
+        "print(s.DEBUG, s.ALLOWED_HOSTS, s.RAZVIEL_ALLOW_PRIVATE_PLATFORMS, s.SECURE_SSL_REDIRECT,"
+        " s.SESSION_COOKIE_SECURE, s.CSRF_COOKIE_SECURE, s.SECURE_HSTS_SECONDS,"
+        " s.DATABASES['default']['ATOMIC_REQUESTS'], s.DATABASES['default']['CONN_MAX_AGE'])",
+        COMPLETE,
+    )
+    assert done.stdout == "False [] False True True True 31536000 False 0\n"
+
+
+def test_rabbitmq_takes_one_variable() -> None:
+    done = read(
+        "print(s.CELERY_BROKER_URL, hasattr(s, 'CELERY_BROKER_TRANSPORT_OPTIONS'))",
+        {**COMPLETE, "RAZVIEL_BROKER_URL": "amqp://queue.example//"},
+    )
+    assert done.stdout == "amqp://queue.example// False\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "k1",
+        "k1:",
+        f":{KEY}",
+        "k1:c2hvcnQ=",
+        "k1:not base64!",
+        f"k1:{KEY},k1:{KEY}",
+        f"k1:{KEY},",
+    ],
+)
+def test_unfit_vault_keys_are_refused(text: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="RAZVIEL_VAULT_KEYS"):
+        vault_keys(text)
+
+
+def test_vault_keys_keep_their_order_so_that_the_first_seals() -> None:
+    old = base64.urlsafe_b64encode(bytes(32)).decode()
+    assert vault_keys(f"new:{KEY}, old:{old}") == (("new", bytes(range(32))), ("old", bytes(32)))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("idle_in_transaction_session_timeout", "5s"),
+        ("lock_timeout", "2s"),
+        ("statement_timeout", "10s"),
+    ],
+)
+def test_the_application_outlives_no_stuck_statement(setting: str, value: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SHOW {setting}")
+        assert cursor.fetchone() == (value,)
