@@ -148,6 +148,7 @@ REFUND = Kind(
     freeze=_freeze,
     send=_send,
     parameters=RefundParameters,
+    # https://shopify.dev/docs/api/admin-graphql/latest/mutations/refundCreate ; read 2026-11-30
     required_scopes=frozenset({"read_orders", "write_orders"}),
     wording={
         State.PROPOSED: _ASKED,
@@ -166,4 +167,3 @@ REFUND = Kind(
         State.REVERSED: "The refund of {money} did not go through after all.",
     },
 )
-"""Shopify's scopes: https://shopify.dev/docs/api/usage/access-scopes ; read 2026-11-30."""

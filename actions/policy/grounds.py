@@ -51,7 +51,7 @@ def grounded(*, policy: Policy, facts: Facts) -> Verdict:
 
 def _unreadable(read: Unreadable) -> Finding:
     if read.not_found:
-        return refuse(RefusedReason.NO_SUCH_ORDER, "The store shows no such order.")
+        return refuse(RefusedReason.NO_SUCH_ORDER, "The store shows us no such order.")
     if read.blocked_by:
         return hold(
             HeldReason.BLOCKED_CONNECTION,
