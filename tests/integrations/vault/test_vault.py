@@ -127,7 +127,7 @@ def test_the_ring_of_the_installation_is_read_from_its_settings() -> None:
         "canary",
         ":" + b64encode(bytes(32)).decode(),
         "canary:",
-        "canary:not base64",
+        "canary:?!not-of-the-alphabet",
         "id:" + b64encode(b"canary").decode(),
         "id:" + b64encode(bytes(33)).decode(),
         f"{OLD},",
