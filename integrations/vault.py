@@ -150,7 +150,8 @@ def _parse_key(entry: str) -> tuple[str, bytes]:
     if not (separator and identifier and proper):
         raise BadKeyRing("an entry is not id:base64")
     try:
-        key = b64decode(encoded, validate=True)
+        # URL-safe base64 and plain base64 differ in two letters; either is taken.
+        key = b64decode(encoded.replace("-", "+").replace("_", "/"), validate=True)
     except (NotBase64, ValueError):
         raise BadKeyRing(f"the key {identifier} is not base64") from None
     if len(key) != _KEY_BYTES:

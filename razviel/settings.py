@@ -7,13 +7,12 @@ in docs/deploy.md. Does not know: how the addresses came to be (razviel.embedded
 
 from __future__ import annotations
 
-import base64
-import binascii
 from pathlib import Path
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+from integrations.vault import BadKeyRing, KeyRing
 from razviel.logs import logging_configuration
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -38,41 +37,13 @@ def required(name: str, *, what: str) -> str:
 SECRET_KEY = required("RAZVIEL_SECRET_KEY", what="a random text of 50 characters or more")
 SECRET_KEY_FALLBACKS = env.list("RAZVIEL_SECRET_KEY_FALLBACKS", default=[])
 
-
-def vault_keys(text: str) -> tuple[tuple[str, bytes], ...]:
-    """Return the vault's keys, the sealing one first, from `id:base64url,id:base64url`.
-
-    Raises:
-        ImproperlyConfigured: not of that form, an id twice, or a key that is not 32 bytes.
-    """
-    keys = tuple(_vault_key(part.strip()) for part in text.split(","))
-    if len({identity for identity, _ in keys}) != len(keys):
-        message = "RAZVIEL_VAULT_KEYS names a key id twice: each key needs an id of its own."
-        raise ImproperlyConfigured(message)
-    return keys
-
-
-_VAULT_KEY_BYTES = 32  # AES-256
-
-
-def _vault_key(part: str) -> tuple[str, bytes]:
-    identity, _, encoded = part.partition(":")
-    try:
-        key = base64.urlsafe_b64decode(encoded)
-    except (binascii.Error, ValueError):
-        key = b""
-    if not identity or len(key) != _VAULT_KEY_BYTES:
-        message = (
-            "RAZVIEL_VAULT_KEYS is a comma-separated list of id:key, newest first, each key "
-            "32 random bytes in URL-safe base64."
-        )
-        raise ImproperlyConfigured(message)
-    return identity, key
-
-
-RAZVIEL_VAULT_KEYS = vault_keys(
-    required("RAZVIEL_VAULT_KEYS", what="id:key, the key being 32 random bytes in base64url")
+RAZVIEL_VAULT_KEYS = required(
+    "RAZVIEL_VAULT_KEYS", what="id:key, the key being 32 random bytes in base64"
 )
+try:
+    KeyRing.parse(RAZVIEL_VAULT_KEYS)
+except BadKeyRing as cause:
+    raise ImproperlyConfigured(f"{BadKeyRing.__doc__} Here {cause}.") from None
 
 # --- Where it runs --------------------------------------------------------------------------
 

@@ -103,7 +103,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(db_default=django.db.models.functions.datetime.Now())),
                 ('connection', integrations.rows.ScopedForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, to='integrations.connection')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='integrations.workspace')),
-                ('intent', integrations.rows.ScopedForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='objects', to='actions.intent')),
+                ('intent', integrations.rows.ScopedForeignKey(blank=True, db_constraint=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='external_objects', to='actions.intent')),
             ],
         ),
         migrations.CreateModel(
@@ -265,7 +265,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='externalobject',
             name='target',
-            field=integrations.rows.ScopedForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='objects', to='actions.target'),
+            field=integrations.rows.ScopedForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='external_objects', to='actions.target'),
         ),
         migrations.CreateModel(
             name='Counter',

@@ -155,10 +155,10 @@ class ExternalObject(WorkspaceRow):
     write_once: ClassVar = ("intent_id",)
 
     connection = ScopedForeignKey(Connection)
-    target = ScopedForeignKey(Target, related_name="objects")
+    target = ScopedForeignKey(Target, related_name="external_objects")
     type = models.CharField(max_length=40)
     identifier = models.CharField(max_length=200)
-    intent = ScopedForeignKey(Intent, null=True, blank=True, related_name="objects")
+    intent = ScopedForeignKey(Intent, null=True, blank=True, related_name="external_objects")
     created_at = models.DateTimeField(db_default=Now())
 
     class Meta:
