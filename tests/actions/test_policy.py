@@ -386,6 +386,11 @@ def test_an_order_older_than_the_brand_allows_is_refused(age_days: int, ruling: 
     assert verdict_of(Check.WITHIN_LIMITS, on(age_days=age_days)).ruling is ruling
 
 
+def test_a_threshold_may_be_as_high_as_the_cap() -> None:
+    policy = kind_policy(limits={"EUR": {"cap": "50.00", "approval_above": "50.00"}})
+    assert judged(FINE, policy).state is State.AUTHORIZED
+
+
 def test_a_threshold_of_zero_always_asks_a_second_person() -> None:
     policy = kind_policy(limits={"EUR": {"cap": "50.00", "approval_above": "0"}})
     facts = replace(FINE, proposal=asked("0.01"))
@@ -450,6 +455,11 @@ def test_room_is_also_measured_by_what_the_store_suggests() -> None:
         "20.00 EUR reserved by other intents + 45.00 EUR asked"
         " > 60.00 EUR that the store can still give back."
     )
+
+
+def test_another_currency_beside_a_reservation_is_refused_and_never_added_up() -> None:
+    facts = replace(FINE, proposal=asked("45.00", "USD"), others=(other("105.01"),))
+    assert judged(facts).reason is RefusedReason.OTHER_CURRENCY
 
 
 def test_a_reservation_that_the_read_already_shows_is_not_subtracted_again() -> None:
@@ -550,6 +560,14 @@ def test_open_parts_count_as_refunded_and_failed_ones_do_not() -> None:
             "the order's amounts are in more than one currency",
         ),
         (
+            replace(SNAPSHOT, received=Money.zero("USD")),
+            "the order's amounts are in more than one currency",
+        ),
+        (
+            replace(SNAPSHOT, suggested=(payment(Money.zero("USD")),)),
+            "the order's amounts are in more than one currency",
+        ),
+        (
             replace(SNAPSHOT, presentment_currency="USD"),
             "the order's amounts are in more than one currency",
         ),
@@ -562,6 +580,12 @@ def test_a_read_that_is_cut_short_or_contradicts_itself_is_no_fact(
     assert isinstance(facts, Unreadable)
     assert facts.reason == reason
     assert judged(replace(FINE, order=facts)).reason is HeldReason.FACTS_UNAVAILABLE
+
+
+def test_a_refund_whose_parts_succeeded_is_no_failed_object() -> None:
+    facts = reduced(replace(SNAPSHOT, refunds=(seen_refund(seen_part("9", Standing.SUCCEEDED)),)))
+    assert isinstance(facts, OrderFacts)
+    assert [refund.failed for refund in facts.refunds] == [False]
 
 
 def test_an_unreadable_read_stays_what_it_is() -> None:
