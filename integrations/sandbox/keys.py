@@ -94,13 +94,15 @@ class KeyMemory:
 
     def settle(self, *, app_id: str, key: str, result_id: str | None) -> None:
         """Remember what the admitted request made; None if it was refused."""
-        entry = self._entries[app_id, key]
+        entry = self._entries.get((app_id, key))
+        if entry is None:
+            # Forgotten while it ran.
+            return
         entry.in_progress = False
         entry.result_id = result_id
-        if result_id is None and self.after_refusal is AfterRefusal.RUN_AGAIN:
+        entry.failed = result_id is None
+        if entry.failed and self.after_refusal is AfterRefusal.RUN_AGAIN:
             del self._entries[app_id, key]
-        elif result_id is None:
-            entry.failed = True
 
     def forget(self) -> None:
         """Drop every key remembered so far, as a store that purges early."""

@@ -60,7 +60,7 @@ class Sandbox(SandboxControls):
     def serve(self) -> None:
         """Serve until `stop`; then let go what hangs and close every connection."""
         try:
-            self._server.serve_forever(poll_interval=0.05)
+            self._server.serve_forever(poll_interval=0.02)
         finally:
             self._world.stopping.set()
             with self._world.lock:

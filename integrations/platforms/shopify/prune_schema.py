@@ -24,6 +24,8 @@ from graphql import (
     parse,
 )
 
+from integrations.platforms.shopify.documents import API_VERSION
+
 # An introspection result is JSON of a known shape; typing each level would hide the few that are
 # read.
 # An introspection result is JSON of a known shape; typing each level would hide what is read.
@@ -32,7 +34,6 @@ Kept: TypeAlias = dict[str, set[str]]
 
 HERE = Path(__file__).parent
 SCHEMA_FILE = HERE / "schema.graphql"
-API_VERSION = "2026-10"
 
 # What the product and its sandbox need beyond what the documents select today.
 ALWAYS_KEPT: Mapping[str, str] = {
@@ -77,7 +78,7 @@ ALWAYS_KEPT: Mapping[str, str] = {
     "SalesAgreementConnection": "nodes edges pageInfo",
     "SalesAgreementEdge": "cursor node",
     "OrderDisputeSummary": "id initiatedAs status",
-    "Shop": "id name myshopifyDomain currencyCode email createdAt",
+    "Shop": "id name myshopifyDomain currencyCode email createdAt ianaTimezone",
     "AppInstallation": "id app accessScopes",
     "App": "id title handle",
     "AccessScope": "handle description",

@@ -61,6 +61,7 @@ class ShopView:
         self.id, self.myshopify_domain = shop.id, shop.name
         self.name = shop.name.partition(".")[0]
         self.currency_code, self.created_at = shop.currency, shop.created_at
+        self.iana_timezone = "Europe/Paris"
         self.email = f"owner@{self.name}.example"
 
 
