@@ -2,6 +2,8 @@
 
 from django.apps import AppConfig
 
+import razviel.celery  # noqa: F401 - every process that publishes needs the application, not only workers
+
 
 class RazvielConfig(AppConfig):
     """The outermost room: console, health, commands that need every other room."""

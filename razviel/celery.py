@@ -22,12 +22,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "razviel.settings")
 QUEUE_NAMES = ("money", "messages", "reads", "inbox")
 ROUTES = {
     "actions.advance_intent": {"queue": "money"},
-    "actions.read_target": {"queue": "reads"},
     "actions.dispatch_due": {"queue": "reads"},
-    "actions.reconcile_due": {"queue": "reads"},
 }
 DISPATCH_SECONDS = 10.0
-RECONCILE_SECONDS = 15.0
 
 
 def _every(task: str, seconds: float) -> dict[str, object]:
@@ -37,7 +34,6 @@ def _every(task: str, seconds: float) -> dict[str, object]:
 
 SCHEDULE = {
     "dispatch due": _every("actions.dispatch_due", DISPATCH_SECONDS),
-    "reconcile due": _every("actions.reconcile_due", RECONCILE_SECONDS),
 }
 
 app = Celery("razviel")
@@ -49,6 +45,8 @@ app.conf.update(
     beat_schedule=SCHEDULE,
 )
 app.autodiscover_tasks()
+# Threads of a web process see Celery's default application, not the one that was made last.
+app.set_default()
 
 
 def ping_broker(*, timeout_seconds: float) -> bool:

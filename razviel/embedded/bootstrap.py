@@ -207,7 +207,8 @@ class Environment:
         if fresh:
             try:
                 venv.EnvBuilder(clear=True, symlinks=True, with_pip=own is None).create(self.folder)
-            except (subprocess.CalledProcessError, OSError) as cause:
+            # Debian's own venv leaves by SystemExit where ensurepip is a package apart.
+            except (subprocess.CalledProcessError, OSError, SystemExit) as cause:
                 raise Stop(no_pip_sentence()) from cause
         pip: list[str | Path] = [self.python, "-m", "pip"]
         if own:

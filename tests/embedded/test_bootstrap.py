@@ -145,11 +145,12 @@ def test_when_uv_fails_pip_is_tried_and_its_failure_is_one_sentence(
     assert not Environment(project).stamp.exists()
 
 
+@pytest.mark.parametrize("raised", [subprocess.CalledProcessError(1, "ensurepip"), SystemExit(1)])
 def test_without_pip_and_ensurepip_the_apt_line_is_told(
-    project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch
+    project: Path, installer: Installer, monkeypatch: pytest.MonkeyPatch, raised: BaseException
 ) -> None:
     def no_ensurepip(*_arguments: object, **_options: object) -> None:
-        raise subprocess.CalledProcessError(1, "ensurepip")
+        raise raised
 
     monkeypatch.setenv("RAZVIEL_INSTALLER", "pip")
     monkeypatch.setattr(bootstrap, "foreign_pip", lambda: None)
