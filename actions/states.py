@@ -275,5 +275,6 @@ class NeedsHuman(StrEnum):
     HELD_TOO_LONG = "held_too_long"
     RESEND_ENDED = "resend_ended"
     LATE_SUCCESS = "late_success"
+    REVERSED = "reversed"
     CONFIRMED_AFTER_CLOSE = "confirmed_after_close"
     UNREADABLE_FOR_GOOD = "unreadable_for_good"

@@ -100,7 +100,7 @@ def scoped_references(model: type[models.Model]) -> Iterator[str]:
         yield f"ALTER TABLE public.{table} DROP CONSTRAINT IF EXISTS {name}"
         yield (
             f"ALTER TABLE public.{table} ADD CONSTRAINT {name} FOREIGN KEY (workspace_id, {field.column}) "
-            f"REFERENCES public.{target} (workspace_id, id) DEFERRABLE INITIALLY IMMEDIATE"
+            f"REFERENCES public.{target} (workspace_id, id)"
         )
 
 

@@ -6,6 +6,7 @@ Does not know what any row means.
 """
 
 from base64 import b32encode
+from decimal import Decimal
 from functools import partial
 from secrets import token_bytes
 from typing import ClassVar
@@ -13,6 +14,10 @@ from typing import ClassVar
 from django.db import models
 
 from integrations.actors import ActorKind
+
+
+AMOUNT_BOUND = Decimal(10) ** 15
+"""Every stored amount is below this: `NaN` is greater than every number to PostgreSQL, so a lower bound alone lets it in."""
 
 
 def new_public_id(prefix: str) -> str:

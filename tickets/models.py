@@ -13,7 +13,16 @@ from django.db.models.functions import Now
 
 from integrations.actors import ActorKind
 from integrations.models import Connection, SealedPayload, SubjectKey
-from integrations.rows import ScopedForeignKey, WorkspaceRow, actor_identity, actor_kind, public_id
+from integrations.rows import (
+    AMOUNT_BOUND,
+    ScopedForeignKey,
+    WorkspaceRow,
+    actor_identity,
+    actor_kind,
+    public_id,
+)
+
+from tickets.path import Resolver
 
 
 class Customer(WorkspaceRow):
@@ -63,14 +72,6 @@ class TicketStatus(models.TextChoices):
     CLOSED_UNRESOLVED = "closed_unresolved", "Closed unresolved"
 
 
-class Resolver(models.TextChoices):
-    """Who closed a resolved ticket."""
-
-    AI = "ai", "AI"
-    AI_WITH_HUMAN_NODE = "ai_with_human_node", "AI with Human Node"
-    BRAND_TEAM = "brand_team", "Brand team"
-
-
 class CloseReason(models.TextChoices):
     """Why a ticket was closed without being resolved."""
 
@@ -108,7 +109,12 @@ class Ticket(WorkspaceRow):
     )
     desk_status = models.CharField(max_length=40, blank=True)
     path = models.JSONField(default=list)
-    resolver = models.CharField(max_length=20, choices=Resolver.choices, null=True, blank=True)  # noqa: DJ001 - null says: not resolved
+    resolver = models.CharField(
+        max_length=20,
+        choices=[(r.value, r.value.replace("_", " ")) for r in Resolver],
+        null=True,
+        blank=True,
+    )  # noqa: DJ001 - null says: not resolved
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
 
@@ -124,7 +130,7 @@ class Ticket(WorkspaceRow):
                 condition=Q(status__in=TicketStatus.values), name="ticket_status"
             ),
             models.CheckConstraint(
-                condition=Q(status=TicketStatus.RESOLVED, resolver__in=Resolver.values)
+                condition=Q(status=TicketStatus.RESOLVED, resolver__in=list(Resolver))
                 | (~Q(status=TicketStatus.RESOLVED) & Q(resolver=None)),
                 name="ticket_resolver_iff_resolved",
             ),
@@ -133,6 +139,11 @@ class Ticket(WorkspaceRow):
 
     def __str__(self) -> str:
         return self.public_id
+
+    @property
+    def is_open(self) -> bool:
+        """May something still be done on it? A handed-over ticket is the brand's team's."""
+        return self.status in (TicketStatus.OPEN, TicketStatus.IN_PROGRESS)
 
     @property
     def has_reply_channel(self) -> bool:
@@ -198,7 +209,7 @@ class Request(WorkspaceRow):
             models.UniqueConstraint(fields=["revises"], name="request_revised_once"),
             models.CheckConstraint(condition=~Q(kind=""), name="request_kind"),
             models.CheckConstraint(
-                condition=Q(amount=None, currency="") | (Q(amount__gt=0) & ~Q(currency="")),
+                condition=Q(amount=None, currency="") | (Q(amount__gt=0, amount__lt=AMOUNT_BOUND) & ~Q(currency="")),
                 name="request_money",
             ),
             models.CheckConstraint(
@@ -219,7 +230,12 @@ class Resolution(WorkspaceRow):
     public_id = public_id("res")
     ticket = ScopedForeignKey(Ticket)
     status = models.CharField(max_length=20, choices=TicketStatus.choices)
-    resolver = models.CharField(max_length=20, choices=Resolver.choices, null=True, blank=True)  # noqa: DJ001 - null says: closed unresolved
+    resolver = models.CharField(
+        max_length=20,
+        choices=[(r.value, r.value.replace("_", " ")) for r in Resolver],
+        null=True,
+        blank=True,
+    )  # noqa: DJ001 - null says: closed unresolved
     reason = models.CharField(max_length=24, choices=CloseReason.choices, blank=True)
     closed_by_kind = actor_kind()
     closed_by_identity = actor_identity()
@@ -235,7 +251,7 @@ class Resolution(WorkspaceRow):
                 fields=["ticket"], condition=Q(reopened_at=None), name="resolution_standing_once"
             ),
             models.CheckConstraint(
-                condition=Q(status=TicketStatus.RESOLVED, resolver__in=Resolver.values, reason="")
+                condition=Q(status=TicketStatus.RESOLVED, resolver__in=list(Resolver), reason="")
                 | Q(
                     status=TicketStatus.CLOSED_UNRESOLVED,
                     resolver=None,
@@ -249,10 +265,13 @@ class Resolution(WorkspaceRow):
             ),
             models.CheckConstraint(
                 condition=Q(reopened_at=None, reopened_by_kind=None, reopened_by_identity=None)
-                | Q(
-                    reopened_at__isnull=False,
-                    reopened_by_kind__isnull=False,
-                    reopened_by_identity__isnull=False,
+                | (
+                    Q(
+                        reopened_at__gte=models.F("closed_at"),
+                        reopened_by_kind__in=list(ActorKind),
+                        reopened_by_identity__isnull=False,
+                    )
+                    & ~Q(reopened_by_identity="")
                 ),
                 name="resolution_reopened_by",
             ),

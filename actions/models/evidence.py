@@ -15,7 +15,13 @@ from actions.models.intent import Intent, Target
 from integrations.actors import ActorKind
 from integrations.models import Connection, SealedPayload
 from integrations.ports import Standing
-from integrations.rows import ScopedForeignKey, WorkspaceRow, actor_identity, actor_kind
+from integrations.rows import (
+    AMOUNT_BOUND,
+    ScopedForeignKey,
+    WorkspaceRow,
+    actor_identity,
+    actor_kind,
+)
 from tickets.models import Request
 
 
@@ -244,7 +250,9 @@ class EchoPart(WorkspaceRow):
             models.CheckConstraint(
                 condition=Q(standing__in=list(Standing)), name="echopart_standing"
             ),
-            models.CheckConstraint(condition=Q(amount__gte=0), name="echopart_amount"),
+            models.CheckConstraint(
+                condition=Q(amount__gte=0, amount__lt=AMOUNT_BOUND), name="echopart_amount"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -10,8 +10,16 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
+from actions.policy.verdicts import Ruling
 from integrations.actors import ActorKind
-from integrations.rows import ScopedForeignKey, WorkspaceRow, actor_identity, actor_kind, public_id
+from integrations.rows import (
+    AMOUNT_BOUND,
+    ScopedForeignKey,
+    WorkspaceRow,
+    actor_identity,
+    actor_kind,
+    public_id,
+)
 
 
 class PolicyVersion(WorkspaceRow):
@@ -36,15 +44,6 @@ class PolicyVersion(WorkspaceRow):
         return f"policy {self.number}"
 
 
-class Ruling(models.TextChoices):
-    """What a check, or the gate as a whole, says. Refuse beats hold beats approve beats allow."""
-
-    ALLOW = "allow", "Allow"
-    APPROVE = "approve", "A second person must approve"
-    HOLD = "hold", "Hold"
-    REFUSE = "refuse", "Refuse"
-
-
 class Phase(models.TextChoices):
     """When a decision was taken: at the proposal (no outside facts) or in the worker (all four checks)."""
 
@@ -61,7 +60,7 @@ class GateDecision(WorkspaceRow):
     phase = models.CharField(max_length=8, choices=Phase.choices)
     policy_version = ScopedForeignKey(PolicyVersion)
     target_version = models.PositiveBigIntegerField()
-    ruling = models.CharField(max_length=8, choices=Ruling.choices)
+    ruling = models.CharField(max_length=8, choices=[(r.value, r.value) for r in Ruling])
     reason = models.CharField(max_length=40, blank=True)
     verdicts = models.JSONField()
     facts = models.JSONField()
@@ -73,11 +72,12 @@ class GateDecision(WorkspaceRow):
         constraints = [
             models.UniqueConstraint(fields=["intent", "number"], name="gatedecision_number"),
             models.CheckConstraint(
-                condition=Q(ruling__in=Ruling.values), name="gatedecision_ruling"
+                condition=Q(ruling__in=list(Ruling)), name="gatedecision_ruling"
             ),
             models.CheckConstraint(condition=Q(phase__in=Phase.values), name="gatedecision_phase"),
             models.CheckConstraint(
-                condition=Q(ruling__in=[Ruling.ALLOW, Ruling.APPROVE]) | ~Q(reason=""),
+                condition=Q(ruling__in=[Ruling.ALLOW, Ruling.NOT_READ, Ruling.APPROVE])
+                | ~Q(reason=""),
                 name="gatedecision_reason",
             ),
         ]
@@ -116,6 +116,15 @@ class Approval(WorkspaceRow):
             models.CheckConstraint(
                 condition=Q(expires_at__gt=models.F("given_at")), name="approval_expires"
             ),
+            models.CheckConstraint(
+                condition=Q(used_at=None)
+                | Q(
+                    approves=True,
+                    used_at__gte=models.F("given_at"),
+                    used_at__lt=models.F("expires_at"),
+                ),
+                name="approval_used_in_time",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -140,7 +149,9 @@ class Counter(WorkspaceRow):
                 nulls_distinct=False,
                 name="counter_once",
             ),
-            models.CheckConstraint(condition=Q(used__gte=0), name="counter_not_negative"),
+            models.CheckConstraint(
+                condition=Q(used__gte=0, used__lt=AMOUNT_BOUND), name="counter_not_negative"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -17,7 +17,14 @@ from integrations.actors import Actor, ActorKind
 from integrations.models import Connection, SealedPayload
 from integrations.money import Money
 from integrations.ports import FrozenRequest
-from integrations.rows import ScopedForeignKey, WorkspaceRow, actor_identity, actor_kind, public_id
+from integrations.rows import (
+    AMOUNT_BOUND,
+    ScopedForeignKey,
+    WorkspaceRow,
+    actor_identity,
+    actor_kind,
+    public_id,
+)
 from tickets.models import Request, Ticket
 
 
@@ -113,12 +120,12 @@ class Intent(WorkspaceRow):
             models.CheckConstraint(condition=~Q(kind="") & ~Q(marker=""), name="intent_named"),
             models.CheckConstraint(
                 condition=Q(amount=None, currency="")
-                | (Q(amount__gt=0) & Q(currency__regex="^[A-Z]{3}$")),
+                | (Q(amount__gt=0, amount__lt=AMOUNT_BOUND) & Q(currency__regex="^[A-Z]{3}$")),
                 name="intent_money",
             ),
             models.CheckConstraint(
                 condition=Q(shop_amount=None, shop_currency="")
-                | (Q(shop_amount__gte=0) & ~Q(shop_currency="")),
+                | (Q(shop_amount__gte=0, shop_amount__lt=AMOUNT_BOUND) & ~Q(shop_currency="")),
                 name="intent_shop_money",
             ),
             models.CheckConstraint(
@@ -180,7 +187,9 @@ class Intent(WorkspaceRow):
                 name="intent_unknown_since",
             ),
             models.CheckConstraint(
-                condition=~Q(state=State.CONFIRMED) | Q(confirmed_at__isnull=False),
+                condition=Q(state=State.CONFIRMED, confirmed_at__isnull=False)
+                | Q(state=State.REVERSED)
+                | (~Q(state=State.CONFIRMED) & Q(confirmed_at=None)),
                 name="intent_confirmed_at",
             ),
             models.CheckConstraint(
@@ -189,7 +198,12 @@ class Intent(WorkspaceRow):
                 name="intent_needs_human_reason",
             ),
             models.CheckConstraint(
-                condition=Q(set_aside_at=None, set_aside_by_kind=None, set_aside_by_identity=None)
+                condition=Q(
+                    set_aside_at=None,
+                    set_aside_by_kind=None,
+                    set_aside_by_identity=None,
+                    set_aside_reason=None,
+                )
                 | Q(
                     state=State.UNKNOWN,
                     set_aside_at__isnull=False,

@@ -8,6 +8,7 @@ from decimal import Decimal
 from itertools import count
 
 from actions.models import PolicyVersion, Target
+from actions.policy import default_policy
 from integrations import sealed
 from integrations.actors import Actor, ActorKind
 from integrations.clock import now
@@ -31,7 +32,7 @@ def make_workspace(**columns: object) -> Workspace:
         **{"slug": f"brand-{number}", "name": f"Brand {number}"} | columns
     )
     PolicyVersion.objects.create(
-        workspace=row, number=1, document={}, author_kind=ActorKind.SYSTEM, author_identity="setup"
+        workspace=row, number=1, document=default_policy().as_record(), author_kind=ActorKind.SYSTEM, author_identity="setup"
     )
     return row
 

@@ -6,11 +6,12 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.state import StateApps
 
 from integrations.guards import install
+from tickets.guards import GUARDS
 
 
 def forwards(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Install the guards from what the models declare today; installing twice changes nothing."""
-    install(schema_editor, installed.get_app_config("tickets").get_models(), ())
+    install(schema_editor, installed.get_app_config("tickets").get_models(), GUARDS)
 
 
 class Migration(migrations.Migration):
