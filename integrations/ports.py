@@ -72,7 +72,8 @@ class Observation:
     identifier: str
     target: str | None
     """The platform object acted on; None where the answer did not say."""
-    marker: str | None
+    markers: tuple[str, ...]
+    """Every marker of ours that stands in it, as found; more than one can't be told apart by a machine."""
     author: str | None
     """The app or user that the platform names as its maker; None where the answer did not say."""
     created_at: datetime

@@ -19,6 +19,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from tests.database import TestDatabase
 from tests.network import refuse_outside
+from tests.stage import Stage
 
 # No test asserts on wall time, and a shared machine is slow at odd moments.
 hypothesis.settings.register_profile("razviel", deadline=None)
@@ -68,6 +69,13 @@ def loopback_only() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         refuse_outside(patch)
         yield
+
+
+@pytest.fixture
+def stage(transactional_db: None) -> Iterator[Stage]:
+    """A brand with a store on a sandbox of its own."""
+    with Stage.set_up() as staged:
+        yield staged
 
 
 @pytest.fixture

@@ -20,9 +20,7 @@ def test_the_queues_are_these() -> None:
     ("task", "queue"),
     [
         ("actions.advance_intent", "money"),
-        ("actions.read_target", "reads"),
         ("actions.dispatch_due", "reads"),
-        ("actions.reconcile_due", "reads"),
     ],
 )
 def test_a_task_is_routed_by_its_name(task: str, queue: str) -> None:
@@ -31,7 +29,7 @@ def test_a_task_is_routed_by_its_name(task: str, queue: str) -> None:
 
 def test_the_schedule_is_this() -> None:
     seen = {entry["task"]: entry["schedule"] for entry in app.conf.beat_schedule.values()}
-    assert seen == {"actions.dispatch_due": 10.0, "actions.reconcile_due": 15.0}
+    assert seen == {"actions.dispatch_due": 10.0}
 
 
 def test_a_message_reaches_its_own_queue_and_no_other(redis_url: str) -> None:

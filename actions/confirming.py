@@ -1,0 +1,288 @@
+"""From what the platform itself said to what an intent is: the only place that writes echoes.
+
+Promises: every echo names the attempt or the read that brought it; an external object is bound to one intent, once; money counts as the parts
+say, in the order of design 5.1; late evidence can only reverse or put the case before a person.
+Does not know how the observation was fetched, and never sends.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from actions.keys import Canonical
+from actions.locks import Locked
+from actions.models import Attempt, Echo, EchoPart, ExternalObject, Intent, Read
+from actions.moves import flag, move
+from actions.schedule import due_again, durations_of, entered_at
+from actions.states import (
+    FailedReason,
+    Judged,
+    NeedsHuman,
+    State,
+    may,
+    state_of_parts,
+    takes_back,
+)
+from integrations.actors import SYSTEM
+from integrations.money import Money
+from integrations.ports import Observation, Part, Standing
+from tickets.models import TicketStatus
+from tickets.services import reopen
+
+
+class BelongsToAnother(Exception):
+    """This external object already proves another intent, or this intent has another object: a person must look."""
+
+
+def disagreements(intent: Intent, observation: Observation) -> tuple[str, ...]:
+    """Say where a found effect that carries our marker is not what we asked for.
+
+    An unknown author is accepted on the rest; the amount is judged by the parts, since a wrong amount is still our effect.
+    """
+    found = []
+    if observation.markers != (intent.marker,):
+        found.append("marker")
+    if observation.target is not None and observation.target != intent.target.identifier:
+        found.append("target")
+    if observation.author not in (None, intent.connection.app):
+        found.append("author")
+    tolerance = durations_of(intent.connection).marker_created_tolerance
+    if intent.first_sent_at and observation.created_at < intent.first_sent_at - tolerance:
+        found.append("created before the first send")
+    return tuple(found)
+
+
+def adopt(
+    locked: Locked, observation: Observation, *, source: Attempt | Read, at: datetime
+) -> None:
+    """Bind an external object to its intent, keep the echo, and move the intent to what the parts say.
+
+    Raises:
+        BelongsToAnother: The object proves another intent, or the intent has another object.
+    """
+    before = newest_parts(locked.intent)
+    external = _bound(locked.intent, observation)
+    if isinstance(source, Attempt) or before != observation.parts:
+        record_echo(external, observation, source=source, at=at)
+    follow(locked, observation.parts, before=before, at=at)
+
+
+def record_echo(
+    external: ExternalObject, observation: Observation, *, source: Attempt | Read, at: datetime
+) -> Echo:
+    """Keep one observation with its parts; append-only."""
+    echo = Echo.objects.create(
+        workspace_id=external.workspace_id,
+        external_object=external,
+        attempt=source if isinstance(source, Attempt) else None,
+        read=source if isinstance(source, Read) else None,
+        target_identifier=observation.target or "",
+        marker=observation.markers[0] if len(observation.markers) == 1 else "",
+        author=observation.author or "",
+        platform_created_at=observation.created_at,
+        part_count=len(observation.parts),
+        observed_at=at,
+    )
+    for part in observation.parts:
+        EchoPart.objects.create(
+            workspace_id=external.workspace_id,
+            echo=echo,
+            identifier=part.identifier,
+            status=part.status,
+            standing=part.standing,
+            amount=part.money.amount,
+            currency=part.money.currency,
+            gateway=part.gateway,
+            parent=part.parent or "",
+        )
+    return echo
+
+
+def newest_parts(intent: Intent) -> tuple[Part, ...]:
+    """Return the parts of the newest echo of an intent's own object; empty if there is none."""
+    echo = (
+        Echo.objects.filter(external_object__intent=intent).order_by("-observed_at", "-pk").first()
+    )
+    return () if echo is None else parts_of(echo)
+
+
+def parts_of(echo: Echo) -> tuple[Part, ...]:
+    """Return an echo's parts as the platform named them."""
+    return tuple(
+        Part(
+            identifier=part.identifier,
+            status=part.status,
+            standing=Standing(part.standing),
+            money=Money(amount=part.amount, currency=part.currency),
+            gateway=part.gateway,
+            parent=part.parent or None,
+        )
+        for part in echo.parts.order_by("pk")
+    )
+
+
+def follow(
+    locked: Locked, parts: tuple[Part, ...], *, before: tuple[Part, ...], at: datetime
+) -> None:
+    """Move an intent to what its parts say now."""
+    intent = locked.intent
+    asked = intent.money
+    if asked is None:
+        raise ValueError(f"{intent.public_id} moves no money; its kind judges its own echo.")
+    judged = state_of_parts(parts, asked=asked)
+    state = State(intent.state)
+    if state in (State.CONFIRMED, State.ACCEPTED, State.PARTIALLY_CONFIRMED) and takes_back(
+        parts, before=before
+    ):
+        _reverse(locked, parts, at=at)
+    elif judged.state is state:
+        _still(intent, judged, at=at)
+    elif may(state, judged.state):
+        _arrive(locked, judged, parts, at=at)
+    elif state is State.FAILED and any(part.standing is Standing.SUCCEEDED for part in parts):
+        flag(
+            intent,
+            NeedsHuman.LATE_SUCCESS,
+            by=SYSTEM,
+            at=at,
+            reason="the store reports success after failure",
+        )
+
+
+def _arrive(locked: Locked, judged: Judged, parts: tuple[Part, ...], *, at: datetime) -> None:
+    intent = locked.intent
+    changes: dict[str, object] = {"unknown_since": None, "due_at": None}
+    match judged.state:
+        case State.CONFIRMED:
+            changes["confirmed_at"] = at
+        case State.FAILED:
+            changes["state_reason"] = FailedReason.MONEY_FAILED
+        case State.PENDING | State.PARTIALLY_CONFIRMED:
+            schedule = durations_of(intent.connection).pending_schedule
+            changes["due_at"] = due_again(schedule, intent=intent, started_at=at, now=at)
+    move(
+        intent,
+        judged.state,
+        by=SYSTEM,
+        at=at,
+        reason=_said(parts),
+        details=_details(intent, parts),
+        **changes,
+    )
+    _tell(locked, judged, at=at)
+
+
+def _tell(locked: Locked, judged: Judged, *, at: datetime) -> None:
+    """Put before a person what no machine may round."""
+    intent = locked.intent
+    if judged.mismatch:
+        flag(
+            intent,
+            NeedsHuman.MISMATCH,
+            by=SYSTEM,
+            at=at,
+            reason="the store holds another amount or currency than was asked",
+        )
+    elif judged.state is State.PARTIALLY_CONFIRMED:
+        flag(
+            intent,
+            NeedsHuman.PARTLY_FAILED,
+            by=SYSTEM,
+            at=at,
+            reason="some parts succeeded and some failed",
+        )
+    elif judged.state is State.FAILED:
+        flag(
+            intent,
+            NeedsHuman.REJECTED,
+            by=SYSTEM,
+            at=at,
+            reason="the payment provider did not move the money",
+        )
+    elif judged.state is State.CONFIRMED and not locked.ticket.is_open:
+        flag(
+            intent,
+            NeedsHuman.CONFIRMED_AFTER_CLOSE,
+            by=SYSTEM,
+            at=at,
+            reason="confirmed after its ticket was closed",
+        )
+
+
+def _still(intent: Intent, judged: Judged, *, at: datetime) -> None:
+    """Stay where it is: plan the next look, or ask a person when the schedule has ended."""
+    if State(intent.state) not in (State.PENDING, State.PARTIALLY_CONFIRMED):
+        return
+    durations = durations_of(intent.connection)
+    since = entered_at(intent)
+    due_at = due_again(durations.pending_schedule, intent=intent, started_at=since, now=at)
+    Intent.objects.filter(pk=intent.pk).update(due_at=due_at)
+    if judged.mismatch:
+        flag(
+            intent,
+            NeedsHuman.MISMATCH,
+            by=SYSTEM,
+            at=at,
+            reason="the store holds another amount or currency than was asked",
+        )
+    elif due_at is None:
+        flag(
+            intent,
+            NeedsHuman.EXHAUSTED_SCHEDULE,
+            by=SYSTEM,
+            at=at,
+            reason="the store has not finished within the schedule",
+        )
+    elif at - since >= durations.pending_patience:
+        flag(
+            intent,
+            NeedsHuman.PENDING_TOO_LONG,
+            by=SYSTEM,
+            at=at,
+            reason="the store has not finished for long",
+        )
+
+
+def _reverse(locked: Locked, parts: tuple[Part, ...], *, at: datetime) -> None:
+    intent = locked.intent
+    move(
+        intent,
+        State.REVERSED,
+        by=SYSTEM,
+        at=at,
+        reason=_said(parts),
+        details=_details(intent, parts),
+    )
+    if locked.ticket.status == TicketStatus.RESOLVED:
+        reopen(locked.ticket, by=SYSTEM, at=at)
+    flag(intent, NeedsHuman.REVERSED, by=SYSTEM, at=at, reason="the store now says otherwise")
+
+
+def _bound(intent: Intent, observation: Observation) -> ExternalObject:
+    external, _ = ExternalObject.objects.get_or_create(
+        workspace_id=intent.workspace_id,
+        connection_id=intent.connection_id,
+        type=observation.object_type,
+        identifier=observation.identifier,
+        defaults={"target": intent.target, "intent": intent},
+    )
+    others = ExternalObject.objects.filter(intent=intent).exclude(pk=external.pk)
+    if external.intent_id not in (None, intent.pk) or others.exists():
+        raise BelongsToAnother(observation.identifier)
+    if external.intent_id is None:
+        external.intent = intent
+        external.save(update_fields=["intent"])
+    return external
+
+
+def _said(parts: tuple[Part, ...]) -> str:
+    if not parts:
+        return "the store names no transaction"
+    return "the store says " + ", ".join(f"{part.money} {part.status}" for part in parts)
+
+
+def _details(intent: Intent, parts: tuple[Part, ...]) -> Mapping[str, Canonical]:
+    objects = ExternalObject.objects.filter(intent=intent).values_list("identifier", flat=True)
+    return {
+        "external_objects": list(objects),
+        "parts": [[part.identifier, part.status, part.money] for part in parts],
+    }

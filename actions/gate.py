@@ -1,0 +1,383 @@
+"""The Policy Gate's protocol: read facts with nothing locked, judge them under locks, keep the decision.
+
+Promises: what is authorized was judged on facts of a target that nobody moved meanwhile (its version is compared under lock); the decision, its
+facts and arithmetic, the exact allocation and the frozen bytes are committed together; through a blocked connection nothing is read.
+Does not know the rules (`actions.policy`), and never sends.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from datetime import datetime, timedelta
+from enum import Enum
+
+from django.db import transaction
+
+from actions.boundaries import Boundary, reached
+from actions.catalogue import kind_named
+from actions.catalogue.refund import CannotAllocate, allocate, allocation_digest
+from actions.attempts import may_have_left
+from actions.keys import digest
+from actions.locks import Locked, bump, lock_intent
+from actions.models import GateDecision, Intent, Phase, ReadCause
+from actions.moves import flag, move, remark
+from actions.policies import CurrentPolicy, current_policy
+from actions.policy import (
+    Circumstances,
+    Decision,
+    Facts,
+    OrderFacts,
+    OtherIntent,
+    Ownership,
+    Proposal,
+    Ruling,
+    judge,
+    order_facts,
+    ownership_of,
+    reserving,
+    same_identity,
+)
+from actions.reading import Reading, read_order, record_read
+from actions.schedule import due_again, durations_of, entered_at
+from actions.states import PAST_GATE, HeldReason, NeedsHuman, State
+from integrations import registry, sealed
+from integrations.actors import SYSTEM, ActorKind
+from integrations.clock import now
+from integrations.money import Money, parse_money
+from integrations.ports import FrozenRequest, OrderSnapshot, RefundPart, StorePort, Unreadable
+from tickets.models import Customer, Ticket
+
+GATED_STATES = (State.PROPOSED, State.HELD, State.AUTHORIZED)
+"""What the worker's gate judges; awaiting approval is judged again when the approval comes."""
+
+_RACE_RETRY = timedelta(milliseconds=200)
+
+
+def judge_in_worker(intent_pk: int) -> bool:
+    """Judge an intent by all four checks and keep the decision; True if it is authorized now."""
+    intent = Intent.objects.select_related("connection", "target", "workspace").get(pk=intent_pk)
+    noted_version = intent.target.version
+    port = _port(intent)
+    reading = None if port is None else read_order(port, target=intent.target)
+    reached(Boundary.FACTS_READ)
+    with transaction.atomic():
+        locked = lock_intent(intent_pk)
+        if State(locked.intent.state) not in GATED_STATES or may_have_left(locked.intent).exists():
+            return False
+        if locked.target.version != noted_version:
+            _again_soon(locked.intent)
+            return False
+        authorized = _judge_locked(locked, port, reading)
+    reached(Boundary.GATED)
+    return authorized
+
+
+def judge_at_proposal(locked: Locked, *, at: datetime) -> None:
+    """Judge a new intent by the three checks that need no outside facts, so that the caller learns at once."""
+    current = current_policy(locked.intent.workspace)
+    facts = _facts(locked, None, at=at)
+    decision = judge(policy=current.policy, facts=facts)
+    kept = _keep(locked, current, facts, decision, phase=Phase.PROPOSAL, parts=(), at=at)
+    if decision.ruling in (Ruling.REFUSE, Ruling.HOLD):
+        _apply(locked.intent, decision, kept, at=at)
+
+
+def _port(intent: Intent) -> StorePort | None:
+    """Return the adapter, or None where something stands in the way: then no credential is handled."""
+    now_in_the_way = circumstances(intent)
+    if now_in_the_way.blocked_by or now_in_the_way.circuit_open:
+        return None
+    return registry.store(intent.connection)
+
+
+def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | None) -> bool:
+    at, intent = now(), locked.intent
+    current = current_policy(intent.workspace)
+    facts = _facts(locked, reading, at=at)
+    decision = judge(policy=current.policy, facts=facts)
+    if reading is not None:
+        record_read(reading, target=locked.target, cause=ReadCause.GATE)
+    parts: tuple[RefundPart, ...] = ()
+    if decision.ruling in (Ruling.ALLOW, Ruling.APPROVE):
+        parts = _allocation(intent, facts)
+        if not parts:
+            _hold_unallocated(intent, at=at)
+            return False
+    kept = _keep(locked, current, facts, decision, phase=Phase.WORKER, parts=parts, at=at)
+    if decision.ruling is Ruling.ALLOW and port is not None:
+        _authorize(locked, kept, _freeze(intent, port, parts, current), decision, at=at)
+        return True
+    _apply(intent, decision, kept, at=at)
+    return False
+
+
+def circumstances(intent: Intent) -> Circumstances:
+    """Return what stands in the way of a write now, as our own database knows it."""
+    workspace, connection = intent.workspace, intent.connection
+    needed = kind_named(intent.kind).required_scopes
+    circuit = connection.circuit_open_until
+    return Circumstances(
+        paused=workspace.paused_at is not None,
+        kill_switch=bool(workspace.writes_killed_at or connection.writes_killed_at),
+        blocked_by=connection.blocked_by or None,
+        circuit_open=circuit is not None and circuit > now(),
+        missing_scopes=tuple(sorted(needed - set(connection.scopes))),
+    )
+
+
+def _facts(locked: Locked, reading: Reading | None, *, at: datetime) -> Facts:
+    intent = locked.intent
+    money = intent.money
+    if money is None:
+        raise ValueError(f"{intent.public_id} moves no money: its kind has its own facts.")
+    order = None
+    if reading is not None:
+        ownership = _ownership(locked.ticket, reading.snapshot)
+        order = order_facts(
+            reading.snapshot, order=locked.target.identifier, ownership=ownership, now=at
+        )
+    return Facts(
+        proposal=Proposal(
+            kind=intent.kind,
+            proposer=ActorKind(intent.proposer_kind),
+            order=locked.target.identifier,
+            money=money,
+        ),
+        circumstances=circumstances(intent),
+        others=_others(intent),
+        order=order,
+    )
+
+
+def _ownership(ticket: Ticket, snapshot: OrderSnapshot | Unreadable) -> Ownership:
+    customer = ticket.customer
+    if customer is None or isinstance(snapshot, Unreadable):
+        return Ownership.UNVERIFIED
+    return ownership_of(
+        verified=customer.verified_at is not None,
+        same_customer=same_identity(customer.store_identifier, snapshot.customer),
+        same_email=same_identity(_email(customer), snapshot.email),
+    )
+
+
+def _email(customer: Customer) -> str | None:
+    if customer.email is None:
+        return None
+    try:
+        return sealed.unseal(customer.email)
+    except sealed.Erased:
+        return None
+
+
+def _others(intent: Intent) -> tuple[OtherIntent, ...]:
+    rows = Intent.objects.filter(
+        target=intent.target, state__in=list(PAST_GATE), amount__isnull=False
+    )
+    return tuple(
+        OtherIntent(
+            identifier=other.public_id,
+            kind=other.kind,
+            state=State(other.state),
+            money=Money(amount=other.amount, currency=other.currency),
+            marker=other.marker,
+            parts=_parts(other.decision.allocation if other.decision else []),
+            set_aside=other.set_aside_at is not None,
+        )
+        for other in rows.exclude(pk=intent.pk).select_related("decision").order_by("pk")
+    )
+
+
+def _parts(allocation: Sequence[Mapping[str, str]]) -> tuple[RefundPart, ...]:
+    return tuple(
+        RefundPart(
+            parent=part["parent"],
+            gateway=part["gateway"],
+            money=parse_money(part["amount"], part["currency"]),
+        )
+        for part in allocation
+    )
+
+
+def _allocation(intent: Intent, facts: Facts) -> tuple[RefundPart, ...]:
+    """Spread the amount over the payments; empty if what others have under way leaves no exact way."""
+    if not isinstance(facts.order, OrderFacts):
+        return ()
+    kept_back = reserving(others=facts.others, order=facts.order)
+    reserved = [part for other in kept_back for part in other.parts]
+    try:
+        return allocate(facts.proposal.money, suggested=facts.order.suggested, reserved=reserved)
+    except CannotAllocate:
+        return ()
+
+
+def _freeze(
+    intent: Intent, port: StorePort, parts: tuple[RefundPart, ...], current: CurrentPolicy
+) -> FrozenRequest:
+    kind = kind_named(intent.kind)
+    return kind.freeze(
+        port,
+        parameters=kind.parse(intent.parameters),
+        parts=parts,
+        marker=intent.marker,
+        key=str(intent.key),
+        notify=current.policy.kinds[intent.kind].notify,
+    )
+
+
+def _keep(
+    locked: Locked,
+    current: CurrentPolicy,
+    facts: Facts,
+    decision: Decision,
+    *,
+    phase: Phase,
+    parts: tuple[RefundPart, ...],
+    at: datetime,
+) -> GateDecision:
+    """Keep a decision with all that it stands on; a hold that says the same again is not kept twice."""
+    intent = locked.intent
+    verdicts = [verdict.as_record() for verdict in decision.verdicts]
+    shown = (
+        allocation_digest(order=locked.target.identifier, parts=parts)
+        if parts
+        else digest(verdicts)  # type: ignore[arg-type]  # records are canonical JSON
+    )
+    newest = intent.decisions.order_by("-number").first()
+    if newest is not None and not parts and (newest.shown_digest, newest.phase) == (shown, phase):
+        return newest
+    return GateDecision.objects.create(
+        workspace_id=intent.workspace_id,
+        intent=intent,
+        number=1 if newest is None else newest.number + 1,
+        phase=phase,
+        policy_version=current.version,
+        target_version=locked.target.version,
+        ruling=decision.ruling,
+        reason=decision.reason or "",
+        verdicts=verdicts,
+        facts=as_record(facts),
+        allocation=[
+            {"parent": part.parent, "gateway": part.gateway, "amount": part.money.canonical(), "currency": part.money.currency}
+            for part in parts
+        ],
+        shown_digest=shown,
+        decided_at=at,
+    )  # fmt: skip
+
+
+def _authorize(
+    locked: Locked, kept: GateDecision, frozen: FrozenRequest, decision: Decision, *, at: datetime
+) -> None:
+    changes: dict[str, object] = {
+        "decision": kept,
+        "document": frozen.document,
+        "api_version": frozen.api_version,
+        "body": frozen.body,
+        "body_digest": frozen.digest,
+        "due_at": at,
+    }
+    details = {"decision": kept.public_id, "request_digest": frozen.digest}
+    if locked.intent.state == State.AUTHORIZED:
+        remark(
+            locked.intent,
+            "gated_again",
+            by=SYSTEM,
+            at=at,
+            reason=decision.sentence,
+            details=details,
+            **changes,
+        )
+    else:
+        move(
+            locked.intent,
+            State.AUTHORIZED,
+            by=SYSTEM,
+            at=at,
+            reason=decision.sentence,
+            details=details,
+            **changes,
+        )
+    bump(locked.target)
+
+
+def _apply(intent: Intent, decision: Decision, kept: GateDecision, *, at: datetime) -> None:
+    """Move an intent that may not go on to where the decision puts it."""
+    match decision.ruling:
+        case Ruling.REFUSE:
+            details = {"decision": kept.public_id}
+            move(
+                intent, State.REFUSED, by=SYSTEM, at=at, reason=decision.sentence, details=details,
+                state_reason=decision.reason or "",
+            )  # fmt: skip
+        case Ruling.APPROVE:
+            due_at = at + durations_of(intent.connection).approval_kept_for
+            move(
+                intent, State.AWAITING_APPROVAL, by=SYSTEM, at=at, reason=decision.sentence, due_at=due_at,
+                details={"decision": kept.public_id}, state_reason=decision.reason or "",
+            )  # fmt: skip
+        case _:
+            hold(
+                intent,
+                HeldReason(decision.reason or HeldReason.FACTS_UNAVAILABLE),
+                decision.sentence,
+                at=at,
+            )
+
+
+def hold(intent: Intent, reason: HeldReason, sentence: str, *, at: datetime) -> None:
+    """Hold an intent for a named reason, and plan when it is judged again."""
+    durations = durations_of(intent.connection)
+    is_new = intent.state != State.HELD
+    since = at if is_new else entered_at(intent)
+    due_at = due_again(durations.held_schedule, intent=intent, started_at=since, now=at)
+    too_long = due_at is None or at - since >= durations.held_patience
+    changes: dict[str, object] = {"state_reason": reason, "due_at": None if too_long else due_at}
+    if is_new:
+        move(intent, State.HELD, by=SYSTEM, at=at, reason=sentence, **changes)
+    elif intent.state_reason != reason:
+        remark(intent, "held", by=SYSTEM, at=at, reason=sentence, **changes)
+    else:
+        Intent.objects.filter(pk=intent.pk).update(due_at=changes["due_at"])
+    if too_long:
+        flag(
+            intent, NeedsHuman.HELD_TOO_LONG, by=SYSTEM, at=at, reason="held past the brand's time"
+        )
+
+
+def _hold_unallocated(intent: Intent, *, at: datetime) -> None:
+    sentence = "What other intents have under way leaves no exact way over this order's payments."
+    hold(intent, HeldReason.RESERVATION, sentence, at=at)
+
+
+def _again_soon(intent: Intent) -> None:
+    """Someone moved the target between our read and our lock: judge again, a little later."""
+    started_at = now() - _RACE_RETRY
+    due_at = due_again((_RACE_RETRY * 2,), intent=intent, started_at=started_at, now=started_at)
+    Intent.objects.filter(pk=intent.pk).update(due_at=due_at)
+
+
+def expire_approval(intent_pk: int) -> None:
+    """Turn an approval that nobody gave in time into a hold that a person sees."""
+    with transaction.atomic():
+        locked, at = lock_intent(intent_pk), now()
+        intent = locked.intent
+        if (
+            intent.state == State.AWAITING_APPROVAL
+            and intent.due_at is not None
+            and intent.due_at <= at
+        ):
+            hold(intent, HeldReason.APPROVAL_EXPIRED, "nobody approved in time", at=at)
+
+
+def as_record(value: object) -> object:
+    """Turn facts into JSON data, so that a verdict can be recomputed from what is stored."""
+    if is_dataclass(value) and not isinstance(value, type):
+        if isinstance(value, Money):
+            return str(value)
+        return {field.name: as_record(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, tuple | list):
+        return [as_record(item) for item in value]
+    return value
