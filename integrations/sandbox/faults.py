@@ -98,6 +98,9 @@ NOT_EXECUTED = {
 }
 
 
+HANGS = {FaultKind.HANG_BEFORE, FaultKind.HANG_EXECUTING, FaultKind.HANG_AFTER}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """One declared fault: what, on which requests, how often."""
@@ -106,6 +109,8 @@ class Fault:
     shop: str
     kind: FaultKind
     released: Event
+    reached: Event
+    """Set once a request has met it; a hang has by then gone as far as it goes."""
     operation: str | None = None
     """The root field it waits for (`refundCreate`, `order`); None for any."""
     containing: str | None = None
@@ -126,6 +131,11 @@ class Fault:
     nulls: str = "refund"
     other: str | None = None
     keep: int = 0
+
+    def hang(self) -> None:
+        """Wait until released. To be called without the world's lock."""
+        self.reached.set()
+        self.released.wait()
 
     @property
     def executes(self) -> bool:
@@ -163,6 +173,10 @@ class FaultPlan:
                 self._faults.remove(fault)
             return fault
         return None
+
+    def find(self, number: int) -> Fault | None:
+        """Return a declared fault, also one that is used up."""
+        return self._all.get(number)
 
     def release(self, number: int | None = None) -> None:
         """Let go what hangs: one fault's requests, or all."""

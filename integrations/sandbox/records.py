@@ -51,6 +51,11 @@ class DeclaredFault:
         self._perform = perform
         self.number = number
 
+    def reached(self, *, timeout_seconds: float = 10.0) -> bool:
+        """Wait until a request has met it, and a hang holds that request; False if none has."""
+        asked: dict[str, object] = {"number": self.number, "timeout_seconds": timeout_seconds}
+        return bool(self._perform("reached", asked))
+
     def release(self) -> None:
         """Let go the requests that hang on it, those to come included."""
         self._perform("release", {"number": self.number})

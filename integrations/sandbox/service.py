@@ -12,7 +12,7 @@ from http.client import responses
 
 from graphql import FieldNode, GraphQLError
 
-from integrations.sandbox.faults import Fault, FaultKind
+from integrations.sandbox.faults import HANGS, Fault, FaultKind
 from integrations.sandbox.ledger import Received
 from integrations.sandbox.shopify.call import (
     Answer,
@@ -143,13 +143,15 @@ def _refusal(shop: Shop | None, app: App | None) -> int:
 def _run(call: Call) -> Reply:
     fault = call.fault
     if fault and fault.kind is FaultKind.HANG_BEFORE:
-        fault.released.wait()
+        fault.hang()
     with call.world.entered():
         reply = _instead(call, fault) if fault and not fault.executes else None
         if reply is None:
             reply = _executed(call)
     if fault and fault.kind is FaultKind.HANG_AFTER:
-        fault.released.wait()
+        fault.hang()
+    elif fault and fault.kind not in HANGS:
+        fault.reached.set()
     return reply
 
 

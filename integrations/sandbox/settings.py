@@ -14,6 +14,9 @@ from integrations.sandbox.store import App, Gateway, Shop
 from integrations.sandbox.throttle import Bucket
 from integrations.sandbox.world import World
 
+TOKEN = "shpat_sandbox"  # noqa: S105  # opens nothing but a simulated shop
+SCOPES = frozenset({"read_all_orders", "read_customers", "read_orders", "write_orders"})
+
 
 def now(world: World) -> str:
     """Tell the sandbox's time."""
@@ -45,6 +48,15 @@ def release(world: World, *, number: int | None = None) -> None:
     world.faults.release(number)
 
 
+def reached(world: World, *, number: int, timeout_seconds: float) -> bool:
+    """Wait until a request has met a fault; False if none has in that time."""
+    fault = world.faults.find(number)
+    if fault is None:
+        raise ControlRefused(f"There is no fault {number}.")
+    with world.left():
+        return fault.reached.wait(timeout_seconds)
+
+
 def shop(world: World, *, name: str, currency: str = "EUR") -> Json:
     """Open a shop, or find the one that is open."""
     if name not in world.shops:
@@ -60,22 +72,27 @@ def shop(world: World, *, name: str, currency: str = "EUR") -> Json:
 
 
 def app(
-    world: World, *, shop: str, token: str, title: str, scopes: list[str], app_id: str | None = None
+    world: World,
+    *,
+    shop: str,
+    title: str,
+    token: str | None = None,
+    scopes: list[str] | None = None,
 ) -> Json:
-    """Install an app with a token and scopes; the same title keeps its identity."""
+    """Install an app, or give an installed one another token or scopes; its identity stays."""
     found = known_shop(world, shop)
     old = next((known for known in found.apps.values() if known.title == title), None)
     if old is not None:
         del found.apps[old.token]
     installed = App(
-        id=app_id or (old.id if old else world.new_id("App")),
+        id=old.id if old else world.new_id("App"),
         installation_id=old.installation_id if old else world.new_id("AppInstallation"),
         title=title,
-        token=token,
-        scopes=frozenset(scopes),
+        token=token or (old.token if old else TOKEN),
+        scopes=frozenset(scopes) if scopes is not None else (old.scopes if old else SCOPES),
     )
-    found.apps[token] = installed
-    return {"id": installed.id, "token": token}
+    found.apps[installed.token] = installed
+    return {"id": installed.id, "token": installed.token}
 
 
 def revoke(world: World, *, shop: str, token: str) -> None:
@@ -167,6 +184,7 @@ def fault(world: World, *, shop: str, kind: str, **details: object) -> Json:
             shop=shop,
             kind=FaultKind(kind),
             released=Event(),
+            reached=Event(),
             **details,  # type: ignore[arg-type]  # a wrong name is refused below
         )
     except TypeError as error:

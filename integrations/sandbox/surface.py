@@ -22,8 +22,6 @@ from integrations.sandbox.records import (
     PlacedOrder,
 )
 
-TOKEN = "shpat_sandbox"  # noqa: S105  # opens nothing but a simulated shop
-SCOPES = ("read_all_orders", "read_customers", "read_orders", "write_orders")
 APP = "Razviel"
 
 
@@ -39,10 +37,10 @@ class ShopControls:
     app_id: str
 
     def with_token(
-        self, token: str, *, scopes: Sequence[str] = SCOPES, app: str = APP
+        self, token: str, *, scopes: Sequence[str] | None = None, app: str = APP
     ) -> "ShopControls":
         """Install an app, or renew its token and scopes; returns the shop as that app sees it."""
-        made = self._do("app", token=token, title=app, scopes=list(scopes))
+        made = self._do("app", token=token, title=app, scopes=_listed(scopes))
         return replace(self, token=token, app_id=made["id"])
 
     def revoke_token(self) -> None:
@@ -236,19 +234,27 @@ class SandboxControls:
         self,
         name: str,
         *,
-        token: str = TOKEN,
-        scopes: Sequence[str] = SCOPES,
+        token: str | None = None,
+        scopes: Sequence[str] | None = None,
         currency: str = "EUR",
         app: str = APP,
     ) -> ShopControls:
-        """Open a shop with our app installed, or take up the one that is open."""
+        """Open a shop with our app installed, or take up the one that is open.
+
+        Args:
+            token: of our app; left out, the one it has, or `shpat_sandbox`.
+            scopes: granted to it; left out, those it has, or all that refunds need.
+            currency: of a shop that is not open yet.
+        """
         self._perform("shop", {"name": name, "currency": currency})
-        made = self._perform(
-            "app", {"shop": name, "token": token, "title": app, "scopes": list(scopes)}
-        )
-        url = f"{self.url}/shops/{name}"
+        granted = _listed(scopes)
+        made = self._perform("app", {"shop": name, "token": token, "title": app, "scopes": granted})
         return ShopControls(
-            perform=self._perform, url=url, name=name, token=token, app_id=made["id"]
+            perform=self._perform,
+            url=f"{self.url}/shops/{name}",
+            name=name,
+            token=made["token"],
+            app_id=made["id"],
         )
 
     def declare_lateness(self, bound: timedelta) -> None:
@@ -262,6 +268,10 @@ class SandboxControls:
     def release(self) -> None:
         """Let go everything that hangs."""
         self._perform("release", {})
+
+
+def _listed(scopes: Sequence[str] | None) -> list[str] | None:
+    return None if scopes is None else list(scopes)
 
 
 def _made(told: dict[str, Any]) -> MadeRefund:

@@ -91,7 +91,7 @@ def _literal(value: ValueNode, variables: Mapping[str, object]) -> str:
 def _run(call: Call, *, asked: Input, key: str) -> Payload:
     if call.fault and call.meets(FaultKind.HANG_EXECUTING):
         with call.world.left():
-            call.fault.released.wait()
+            call.fault.hang()
     made = Made(app_id=call.app.id, key=key, request_number=call.number)
     order_id = str(asked["orderId"])
     try:

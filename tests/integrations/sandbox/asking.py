@@ -19,7 +19,10 @@ REFUND = """mutation Refund($input: RefundInput!, $key: String!) {
     refund {
       id
       note
-      totalRefundedSet { shopMoney { amount currencyCode } presentmentMoney { amount currencyCode } }
+      totalRefundedSet {
+        shopMoney { amount currencyCode }
+        presentmentMoney { amount currencyCode }
+      }
       transactions(first: 5) {
         nodes {
           id
@@ -37,7 +40,10 @@ REFUND = """mutation Refund($input: RefundInput!, $key: String!) {
     order {
       id
       displayFinancialStatus
-      totalRefundedSet { shopMoney { amount currencyCode } presentmentMoney { amount currencyCode } }
+      totalRefundedSet {
+        shopMoney { amount currencyCode }
+        presentmentMoney { amount currencyCode }
+      }
     }
     userErrors { field message }
   }

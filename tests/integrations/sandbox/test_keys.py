@@ -81,7 +81,7 @@ def test_a_second_request_while_the_first_runs_is_told_to_wait(shop: ShopControl
     hang = shop.fault("hang_executing", operation="refundCreate")
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(refund, shop, order, "5.00")
-        _until_arrived(shop, 1)
+        assert hang.reached()
         second = refund(shop, order, "5.00")
         assert second.payload["refund"] is None
         assert second.user_errors == [{"field": None, "message": IN_PROGRESS}]
@@ -136,7 +136,7 @@ def test_a_forgetful_store_knows_neither_mismatch_nor_concurrency(shop: ShopCont
     hang = shop.fault("hang_executing")
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(refund, shop, order, "5.00")
-        _until_arrived(shop, 1)
+        assert hang.reached()
         assert refund(shop, order, "6.00").user_errors == []
         hang.release()
         assert first.result().user_errors == []
@@ -157,8 +157,3 @@ def test_apps_do_not_share_keys(shop: ShopControls) -> None:
     refund(shop, order, "5.00")
     refund(other, order, "5.00")
     assert [effect.app_id for effect in shop.effects()] == [shop.app_id, other.app_id]
-
-
-def _until_arrived(shop: ShopControls, count: int) -> None:
-    while len(shop.requests(operation="refundCreate")) < count:
-        pass

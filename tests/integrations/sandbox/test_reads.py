@@ -1,4 +1,4 @@
-"""What reads show: suggestions, who made a refund, scopes, old orders, pages, any object by its id."""
+"""What reads show: suggestions, makers of refunds, scopes, old orders, pages, any object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from integrations.sandbox.server import Sandbox
 from integrations.sandbox.surface import ShopControls
 from tests.integrations.sandbox.asking import ask, read, refund
 
-SUGGEST = """query Suggest($id: ID!, $full: Boolean, $lines: [RefundLineItemInput!], $shipping: Boolean) {
+SUGGEST = """query Suggest(
+  $id: ID!, $full: Boolean, $lines: [RefundLineItemInput!], $shipping: Boolean
+) {
   order(id: $id) {
     suggestedRefund(
       suggestFullRefund: $full, refundLineItems: $lines, refundShipping: $shipping

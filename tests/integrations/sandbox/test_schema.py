@@ -1,4 +1,4 @@
-"""The pruned schema is Shopify's own, the sandbox answers all of it, and production cannot reach it."""
+"""The pruned schema is Shopify's own, all of it is answered, and production cannot reach it."""
 
 from __future__ import annotations
 
