@@ -22,7 +22,7 @@ class CurrencyMismatch(ValueError):
     """Two currencies met in one sum or comparison: read the amounts again in one currency."""
 
 
-# Active codes of ISO 4217 with a minor unit, as of 2026-01-01; metals, SDR and test codes have none.
+# Active ISO 4217 codes with a minor unit, as of 2026-01-01; metals, SDR and test codes have none.
 # https://pypi.org/project/iso4217/1.16.20260101/ (the maintenance agency's list one, packaged);
 # read 2026-11-30.
 _CODES_BY_EXPONENT = {
