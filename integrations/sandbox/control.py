@@ -58,5 +58,5 @@ def perform(world: World, command: str, arguments: Json) -> object:
     with world.entered():
         try:
             return function(world, **arguments)
-        except (ValueError, ArithmeticError) as error:
-            raise ControlRefused(f"{command}: {error}") from error
+        except (ValueError, ArithmeticError, LookupError) as error:
+            raise ControlRefused(f"{command}: {error!r}") from error

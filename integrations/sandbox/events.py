@@ -192,10 +192,13 @@ def _customer(world: World, shop: Shop, asked: Purchase) -> Customer | None:
     """Return the buyer, or None for a guest; the same e-mail is the same customer."""
     if asked.customer is None:
         return None
-    for earlier in shop.orders.values():
-        if earlier.customer and asked.email and earlier.customer.email == asked.email:
-            return earlier.customer
-    return Customer(id=world.new_id("Customer"), name=asked.customer, email=asked.email)
+    known = shop.customers.get(asked.email) if asked.email else None
+    if known is not None:
+        return known
+    customer = Customer(id=world.new_id("Customer"), name=asked.customer, email=asked.email)
+    if asked.email:
+        shop.customers[asked.email] = customer
+    return customer
 
 
 def _payment(world: World, order: Order, asked: Json) -> Transaction:

@@ -77,6 +77,7 @@ def book(
 ) -> Refund:
     """Put a refund on its order and in the ledger, and let its gateways answer."""
     order.refunds.append(refund)
+    shop.refunds[refund.id] = refund
     order.updated_at = refund.created_at
     gateways = []
     for movement in moved:

@@ -243,11 +243,14 @@ class Shop:
     keys: KeyMemory = field(default_factory=KeyMemory)
     apps: dict[str, App] = field(default_factory=dict)
     orders: dict[str, Order] = field(default_factory=dict)
+    refunds: dict[str, Refund] = field(default_factory=dict)
+    """The orders' refunds once more, by identifier."""
+    customers: dict[str, Customer] = field(default_factory=dict)
+    """By e-mail."""
     gateways: dict[str, Gateway] = field(default_factory=dict)
     read_lag: timedelta = timedelta(0)
     served_version: str | None = None
 
     def refund(self, refund_id: str) -> Refund | None:
         """Find a refund by its identifier."""
-        found = (r for order in self.orders.values() for r in order.refunds if r.id == refund_id)
-        return next(found, None)
+        return self.refunds.get(refund_id)

@@ -8,7 +8,7 @@ import signal
 from threading import Thread
 from types import FrameType
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.sandbox.server import Sandbox
 
@@ -25,7 +25,12 @@ class Command(BaseCommand):
 
     def handle(self, *_args: object, **options: object) -> None:
         """Serve."""
-        sandbox = Sandbox(port=int(str(options["port"])))
+        port = int(str(options["port"]))
+        try:
+            sandbox = Sandbox(port=port)
+        except OSError as error:
+            message = f"Port {port} can't be used ({error}). Choose another with --port, or 0."
+            raise CommandError(message) from error
 
         def stop(_signal: int, _frame: FrameType | None) -> None:
             # shutdown() waits for the serving loop, which runs in this very thread.

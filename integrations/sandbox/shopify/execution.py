@@ -5,6 +5,7 @@ it, cost included. The caller holds the world's lock.
 """
 
 from collections.abc import Callable
+from functools import cache
 
 from graphql import (
     DocumentNode,
@@ -162,5 +163,6 @@ def _name_type(
     return str(getattr(value, "typename"))  # noqa: B009  # every view behind an interface names its type
 
 
+@cache
 def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

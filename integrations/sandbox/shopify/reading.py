@@ -59,11 +59,12 @@ def node(call: Call, identifier: str) -> object:
         )
     if identifier in call.shop.orders:
         return readable_order(call, identifier)
-    for order_id, order in call.shop.orders.items():
+    refund = call.shop.refund(identifier)
+    for order_id in [refund.order_id] if refund else list(call.shop.orders):
         view = readable_order(call, order_id)
         if view is None:
             continue
-        for item in _parts(call, order, view):
+        for item in _parts(call, call.shop.orders[order_id], view):
             if getattr(item, "id", None) == identifier:
                 return item
     return None

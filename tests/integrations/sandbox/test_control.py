@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from integrations.sandbox.client import ControlClient
 from integrations.sandbox.commands import ControlRefused
@@ -91,6 +92,9 @@ def test_the_ledger_can_be_fetched(sandbox: Sandbox) -> None:
         ("fault", {"shop": "acme.myshopify.com", "kind": "unheard_of"}),
         ("fault", {"shop": "acme.myshopify.com", "kind": "html", "colour": "red"}),
         ("gateway", {"shop": "acme.myshopify.com", "name": "x", "answers": "MAYBE"}),
+        ("order", {"shop": "acme.myshopify.com", "payments": [{}]}),
+        ("order", {"shop": "acme.myshopify.com", "total": "much"}),
+        ("reached", {"number": 1, "timeout_seconds": 0}),
         ("advance", {"seconds": -1}),
         ("advance", {}),
         (
@@ -155,6 +159,20 @@ def test_a_connection_serves_many_requests(shop: ShopControls) -> None:
         assert connection.getresponse().read().startswith(b'{"data"')
     connection.close()
     assert len(shop.requests()) == 3
+
+
+def test_the_command_says_so_when_its_port_is_taken(sandbox: Sandbox) -> None:
+    port = urlsplit(sandbox.url).port
+    with pytest.raises(CommandError, match=rf"Port {port} can't be used .* Choose another"):
+        call_command("sandbox", port=port)
+
+
+def test_an_open_shop_is_taken_up_as_it_is(sandbox: Sandbox) -> None:
+    opened = sandbox.shop("acme.myshopify.com", token="shpat_own", scopes=["read_orders"])
+    again = ControlClient(sandbox.url).shop("acme.myshopify.com")
+    assert (again.token, again.app_id, again.url) == ("shpat_own", opened.app_id, opened.url)
+    scopes = send(again, b'{"query": "{ currentAppInstallation { accessScopes { handle } } }"}')
+    assert b"write_orders" not in scopes.body
 
 
 @pytest.fixture
