@@ -182,6 +182,8 @@ class Exchange:
         return addresses
 
     def _resolve_in_time(self, host: str, port: int) -> Sequence[str]:
+        if _is_address(host):
+            return (host,)
         # getaddrinfo can't be interrupted, so it waits in a thread of its own and is left behind
         # if it is late.
         answers: queue.SimpleQueue[Sequence[str]] = queue.SimpleQueue()
@@ -215,6 +217,14 @@ class Exchange:
             self._has_expired = True
             if self._line is not None:
                 _shut(self._line)
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _shut(line: socket.socket) -> None:

@@ -23,7 +23,7 @@ from integrations.ports import (
     Unreadable,
 )
 from integrations.sandbox.faults import FaultKind
-from integrations.sandbox.surface import Payment
+from integrations.sandbox.records import Payment
 from tests.contract.stores import STORES, Store, no_fence
 
 

@@ -33,6 +33,11 @@ class Line:
             body = self.received.partition(b"\r\n\r\n")[2]
         return self.received
 
+    def hear_something(self) -> bytes:
+        """Read whatever comes first."""
+        self._hear()
+        return self.received
+
     def hear_everything(self) -> bytes:
         """Read until the other side is done."""
         while self._hear():
@@ -80,6 +85,7 @@ class RawServer:
         self._stopped = threading.Event()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._last: object = None
         self.lines: list[Line] = []
 
     @property
@@ -102,16 +108,19 @@ class RawServer:
         _traceback: TracebackType | None,
     ) -> None:
         self._stopped.set()
-        with suppress(OSError):
-            self._listening.shutdown(socket.SHUT_RDWR)
-        self._thread.join(timeout=10)
+        # They are accepted in order: when the last one has come, every earlier one was heard.
+        with socket.socket() as last:
+            last.bind(("127.0.0.1", 0))
+            self._last = last.getsockname()
+            last.connect(self._listening.getsockname())
+            self._thread.join(timeout=10)
         self._listening.close()
 
     def _serve(self) -> None:
-        while not self._stopped.is_set():
-            try:
-                connected, _ = self._listening.accept()
-            except OSError:
+        while True:
+            connected, peer = self._listening.accept()
+            if peer == self._last:
+                connected.close()
                 return
             connected.settimeout(10)
             line = Line(connected, self._stopped)

@@ -148,7 +148,11 @@ def test_a_certificate_that_nobody_vouches_for_is_not_sent(shops: Certificate) -
 
 
 def test_a_reset_within_the_handshake_is_not_sent(shops: Certificate) -> None:
-    with RawServer(lambda line: line.reset()) as server:
+    def speak(line: Line) -> None:
+        line.hear_something()
+        line.reset()
+
+    with RawServer(speak) as server:
         outcome = call(local(server.port, "https", SHOP), client=secure_client(shops))
     assert isinstance(outcome, NotSent)
     assert outcome.reason == "tls_failed"

@@ -133,12 +133,14 @@ def test_a_reset_after_the_request_is_unknown() -> None:
 
 
 def test_a_reset_just_before_the_write_is_unknown_because_the_byte_was_handed_over() -> None:
-    was_reset = threading.Event()
+    is_connected, was_reset = threading.Event(), threading.Event()
 
     def fence() -> None:
+        is_connected.set()
         assert was_reset.wait(5)
 
     def speak(line: Line) -> None:
+        assert is_connected.wait(5)
         line.reset()
         was_reset.set()
 
