@@ -68,7 +68,7 @@ def open_kept(account: Account, path: Path) -> StateFolder:
     path.mkdir(parents=True, exist_ok=True)
     lock = _try_lock(path)
     if lock is None:
-        message = f"Another Razviel runs on {path}. Stop it first, or name another --keep folder."
+        message = f"Another Razviel runs on {path}. Stop it first, or set RAZVIEL_STATE to another folder."
         raise StateTaken(message)
     account.own(path)
     path.chmod(0o700)
@@ -76,7 +76,7 @@ def open_kept(account: Account, path: Path) -> StateFolder:
         os.close(lock)
         message = (
             f"The servers run as an unprivileged account, which can't reach {path}. "
-            "Name a --keep folder outside of private folders, or run as an ordinary user."
+            "Set RAZVIEL_STATE to a folder outside of private ones, or run as an ordinary user."
         )
         raise EmbeddedFault(message)
     return StateFolder(path=path, lock=lock, throw_away=False)
