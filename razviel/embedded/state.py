@@ -68,7 +68,10 @@ def open_kept(account: Account, path: Path) -> StateFolder:
     path.mkdir(parents=True, exist_ok=True)
     lock = _try_lock(path)
     if lock is None:
-        message = f"Another Razviel runs on {path}. Stop it first, or set RAZVIEL_STATE to another folder."
+        message = (
+            f"Another Razviel runs on {path}. "
+            "Stop it first, or set RAZVIEL_STATE to another folder."
+        )
         raise StateTaken(message)
     account.own(path)
     path.chmod(0o700)
