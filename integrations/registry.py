@@ -9,6 +9,7 @@ from django.conf import settings
 from integrations import vault
 from integrations.models import Connection, Platform
 from integrations.platforms.shopify.adapter import ShopifyAccount, ShopifyAdapter
+from integrations.platforms.shopify.documents import API_VERSION
 from integrations.ports import StorePort
 
 
@@ -44,6 +45,17 @@ def store(connection: Connection) -> StorePort:
             allow_private=settings.RAZVIEL_ALLOW_PRIVATE_PLATFORMS,
         )
     )
+
+
+def asked_version(connection: Connection) -> str:
+    """Return the API version that the connection's adapter asks for.
+
+    Raises:
+        NoAdapter: The connection's platform has none.
+    """
+    if connection.platform != Platform.SHOPIFY:
+        raise NoAdapter(connection.platform)
+    return API_VERSION
 
 
 def credentials_context(connection: Connection) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """Personal data and free text, sealed with a key per person that the vault wraps.
 
-Promises: what is sealed here is readable only with the person's own key, bound to workspace and field; destroying that key erases everything
-it sealed, at once and everywhere; digests under the key let evidence compare without holding the data.
+Promises: what is sealed here is readable only with the person's own key, bound to workspace and
+field; destroying that key erases everything it sealed, at once and everywhere; digests under the
+key let evidence compare without holding the data.
 Does not know who the person is.
 """
 
@@ -66,6 +67,22 @@ def digest(*, subject_key: SubjectKey, text: str) -> str:
         Erased: The key was destroyed.
     """
     return hmac.new(_key(subject_key), b"digest\0" + text.encode(), sha256).hexdigest()
+
+
+def rewrap(subject_key: SubjectKey) -> bool:
+    """Wrap a person's key under the vault's current key; say whether it changed. A destroyed one stays destroyed.
+
+    Raises:
+        vault.WrongKey: It was wrapped under a key that is no longer in the ring.
+        vault.Tampered: It is not what was wrapped for this workspace.
+    """
+    if subject_key.wrapped is None:
+        return False
+    before = bytes(subject_key.wrapped)
+    wrapped = vault.rotate(before, context=_wrapping(subject_key.workspace_id))
+    # Compare-and-set: a key that is destroyed meanwhile must not come back.
+    same = SubjectKey.objects.filter(pk=subject_key.pk, destroyed_at=None, wrapped=before)
+    return wrapped != before and same.update(wrapped=wrapped) == 1
 
 
 def destroy(subject_key: SubjectKey) -> None:
