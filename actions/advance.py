@@ -1,18 +1,19 @@
 """Whatever is due for one intent: the one step that workers, sweeps and the loop take.
 
-Promises: safe to run for any intent, at any time, by any number of processes at once; each step claims what it does by compare-and-set, and
-who comes second does nothing.
+Promises: safe to run for any intent, at any time, by any number of processes at once; each step
+claims what it does by compare-and-set, and who comes second does nothing.
 Does not know why the intent is due: it looks at its state.
 """
 
 import structlog
 
 from actions.attempts import proven_absent_at, unresolved
-from actions.execution import send, take_over, writes_stopped
+from actions.execution import send, writes_stopped
 from actions.gate import expire_approval, judge_in_worker
 from actions.models import Intent, ReadCause
 from actions.reconcile import read_target
 from actions.schedule import durations_of
+from actions.settling import take_over
 from actions.states import StaleState, State
 from integrations.clock import now
 
@@ -30,27 +31,26 @@ def advance(intent_pk: int) -> None:
 
 
 def _advance(intent: Intent) -> None:
-    match State(intent.state):
-        case State.PROPOSED | State.HELD:
-            if judge_in_worker(intent.pk):
-                _send_and_look(intent.pk)
-        case State.AWAITING_APPROVAL:
-            expire_approval(intent.pk)
-        case State.AUTHORIZED:
-            if not _must_be_judged_again(intent) or judge_in_worker(intent.pk):
-                _send_and_look(intent.pk)
-        case State.EXECUTING:
-            take_over(intent.pk)
-            _settle_if_in_doubt(intent.pk)
-        case State.UNKNOWN:
-            if _is_ready_to_resend(intent):
-                _send_and_look(intent.pk)
-            else:
-                _read_and_maybe_resend(intent)
-        case State.PENDING | State.PARTIALLY_CONFIRMED:
-            read_target(intent.target_id, cause=ReadCause.POLL)
-        case _:
-            log.debug("advance.settled", intent=intent.pk)
+    state = State(intent.state)
+    if state in (State.PROPOSED, State.HELD, State.AUTHORIZED):
+        _judge_and_send(intent)
+    elif state is State.AWAITING_APPROVAL:
+        expire_approval(intent.pk)
+    elif state is State.EXECUTING:
+        take_over(intent.pk)
+        _settle_if_in_doubt(intent.pk)
+    elif state is State.UNKNOWN:
+        _settle_if_in_doubt(intent.pk)
+    elif state in (State.PENDING, State.PARTIALLY_CONFIRMED):
+        read_target(intent.target_id, cause=ReadCause.POLL)
+    else:
+        log.debug("advance.settled", intent=intent.pk)
+
+
+def _judge_and_send(intent: Intent) -> None:
+    judged = intent.state == State.AUTHORIZED and not _must_be_judged_again(intent)
+    if judged or judge_in_worker(intent.pk):
+        _send_and_look(intent.pk)
 
 
 def _must_be_judged_again(intent: Intent) -> bool:
@@ -75,14 +75,10 @@ def _send_and_look(intent_pk: int) -> None:
 
 
 def _settle_if_in_doubt(intent_pk: int) -> None:
-    intent = Intent.objects.select_related("connection").get(pk=intent_pk)
-    if intent.state == State.UNKNOWN:
-        _read_and_maybe_resend(intent)
-
-
-def _read_and_maybe_resend(intent: Intent) -> None:
     """Read by marker; where that proves absence inside the window, send again at once."""
-    read_target(intent.target_id, cause=ReadCause.DOUBT)
-    intent = Intent.objects.select_related("connection").get(pk=intent.pk)
+    intent = Intent.objects.select_related("connection").get(pk=intent_pk)
+    if intent.state == State.UNKNOWN and not _is_ready_to_resend(intent):
+        read_target(intent.target_id, cause=ReadCause.DOUBT)
+        intent.refresh_from_db()
     if intent.state == State.UNKNOWN and _is_ready_to_resend(intent):
-        send(intent.pk)
+        _send_and_look(intent_pk)

@@ -1,6 +1,7 @@
 """What an intent's attempts say together: may one have had an effect, and is that known by now?
 
-Promises: an attempt counts as unsent only where that is proven; one without a readable answer stays unresolved until a read settles it.
+Promises: an attempt counts as unsent only where that is proven; one without a readable answer
+stays unresolved until a read settles it.
 Does not open or close attempts: `actions.execution` does.
 """
 

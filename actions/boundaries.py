@@ -1,7 +1,8 @@
 """The named boundaries of execution: each place where a process can die between two truths.
 
-Promises: `reached` does nothing but call the one observer that a test process may set, so that faults can be planted at every boundary by
-name; the list is closed, and a test fails for a boundary that no fault test visits.
+Promises: `reached` does nothing but call the one observer that a test process may set, so that
+faults can be planted at every boundary by name; the list is closed, and a test fails for a
+boundary that no fault test visits.
 Does not know what an observer does. Production sets none.
 """
 

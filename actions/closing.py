@@ -1,7 +1,8 @@
 """Closing a ticket: resolved with outcomes, or unresolved with a reason.
 
-Promises: resolved needs an outcome for every request, and an outcome is what the platform echoed (or a person's word why it fulfils the request);
-nothing closes over what is on its way but by a person's hand, and then only as unresolved. Each closing leaves its Resolution.
+Promises: resolved needs an outcome for every request, and an outcome is what the platform echoed
+(or a person's word why it fulfils the request); nothing closes over what is on its way but by a
+person's hand, and then only as unresolved. Each closing leaves its Resolution.
 Does not send replies: a ticket that came by the API has no reply channel, and says so.
 """
 
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from actions.locks import lock_intent
 from actions.models import ExternalObject, Intent, Outcome
@@ -122,19 +124,25 @@ def _not_a_person(stated: Mapping[int, Fulfilment], by: Actor) -> list[str]:
 
 def _fulfil(request: Request, stated: Fulfilment | None, *, by: Actor, at: datetime) -> list[str]:
     """Tie a request to the fact that fulfils it; return what is missing."""
-    if Outcome.objects.filter(
-        request=request, external_object__intent__state=State.CONFIRMED
-    ).exists():
+    if has_outcome(request):
         return []
     if stated is not None:
         _state_outcome(request, stated, by=by, at=at)
         return []
-    for intent in Intent.objects.filter(request=request, state=State.CONFIRMED).order_by("pk"):
+    for intent in Intent.objects.filter(ticket=request.ticket, state=State.CONFIRMED).order_by(
+        "pk"
+    ):
         external = ExternalObject.objects.get(intent=intent)
         if is_as_asked(request, intent) and not external.outcomes.exists():
             _insert_outcome(request, external, intent, by=by, at=at)
             return []
     return [f"{request.public_id} ({request.kind}) has no confirmed action that is what was asked"]
+
+
+def has_outcome(request: Request) -> bool:
+    """Say whether a request has an outcome that still stands: its effect was not reversed since."""
+    stands = Q(intent=None) | Q(intent__state__in=[State.CONFIRMED, State.ACCEPTED])
+    return Outcome.objects.filter(stands, request=request).exists()
 
 
 def is_as_asked(request: Request, intent: Intent) -> bool:

@@ -1,12 +1,15 @@
 """From what the platform itself said to what an intent is: the only place that writes echoes.
 
-Promises: every echo names the attempt or the read that brought it; an external object is bound to one intent, once; money counts as the parts
-say, in the order of design 5.1; late evidence can only reverse or put the case before a person.
+Promises: every echo names the attempt or the read that brought it; an external object is bound to
+one intent, once; money counts as the parts say, in the order of design 5.1; late evidence can
+only reverse or put the case before a person.
 Does not know how the observation was fetched, and never sends.
 """
 
 from collections.abc import Mapping
 from datetime import datetime
+
+from django.db.models import Q
 
 from actions.keys import Canonical
 from actions.locks import Locked
@@ -30,25 +33,38 @@ from tickets.services import reopen
 
 
 class BelongsToAnother(Exception):
-    """This external object already proves another intent, or this intent has another object: a person must look."""
+    """The object proves another intent, or this intent has another object: nothing was changed."""
 
 
 def disagreements(intent: Intent, observation: Observation) -> tuple[str, ...]:
     """Say where a found effect that carries our marker is not what we asked for.
 
-    An unknown author is accepted on the rest; the amount is judged by the parts, since a wrong amount is still our effect.
+    An unknown author is accepted on the rest. The amount is judged by the parts instead, since an
+    effect of ours with a wrong amount is still ours.
     """
-    found = []
-    if observation.markers != (intent.marker,):
-        found.append("marker")
-    if observation.target is not None and observation.target != intent.target.identifier:
-        found.append("target")
-    if observation.author not in (None, intent.connection.app):
-        found.append("author")
     tolerance = durations_of(intent.connection).marker_created_tolerance
-    if intent.first_sent_at and observation.created_at < intent.first_sent_at - tolerance:
-        found.append("created before the first send")
-    return tuple(found)
+    sent_at = intent.first_sent_at
+    checks = {
+        "marker": observation.markers == (intent.marker,),
+        "target": observation.target in (None, intent.target.identifier),
+        "author": observation.author in (None, intent.connection.app),
+        "created before the first send": not sent_at
+        or observation.created_at >= sent_at - tolerance,
+        "identifier": _is_free(intent, observation),
+    }
+    return tuple(name for name, agrees in checks.items() if not agrees)
+
+
+def _is_free(intent: Intent, observation: Observation) -> bool:
+    """Say whether an object can still prove this intent: it proves no other, and this has no other."""
+    same = Q(
+        connection_id=intent.connection_id,
+        type=observation.object_type,
+        identifier=observation.identifier,
+    )
+    taken = ExternalObject.objects.filter(same).exclude(intent=None).exclude(intent=intent)
+    other = ExternalObject.objects.filter(intent=intent).exclude(same)
+    return not taken.exists() and not other.exists()
 
 
 def adopt(
@@ -57,7 +73,7 @@ def adopt(
     """Bind an external object to its intent, keep the echo, and move the intent to what the parts say.
 
     Raises:
-        BelongsToAnother: The object proves another intent, or the intent has another object.
+        BelongsToAnother: Callers look for `disagreements` first; this is the guard behind them.
     """
     before = newest_parts(locked.intent)
     external = _bound(locked.intent, observation)
@@ -258,6 +274,8 @@ def _reverse(locked: Locked, parts: tuple[Part, ...], *, at: datetime) -> None:
 
 
 def _bound(intent: Intent, observation: Observation) -> ExternalObject:
+    if not _is_free(intent, observation):
+        raise BelongsToAnother(observation.identifier)
     external, _ = ExternalObject.objects.get_or_create(
         workspace_id=intent.workspace_id,
         connection_id=intent.connection_id,
@@ -265,9 +283,6 @@ def _bound(intent: Intent, observation: Observation) -> ExternalObject:
         identifier=observation.identifier,
         defaults={"target": intent.target, "intent": intent},
     )
-    others = ExternalObject.objects.filter(intent=intent).exclude(pk=external.pk)
-    if external.intent_id not in (None, intent.pk) or others.exists():
-        raise BelongsToAnother(observation.identifier)
     if external.intent_id is None:
         external.intent = intent
         external.save(update_fields=["intent"])

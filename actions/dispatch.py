@@ -1,7 +1,8 @@
 """Waking workers: a message after commit that may be lost, doubled or late without harm.
 
-Promises: what is due stands in the row (`due_at`); a wake-up carries only an id, is published after commit, never retried and never waited
-for; taking a due row first pushes its due time on, so that a process that dies needs no clean-up.
+Promises: what is due stands in the row (`due_at`); a wake-up carries only an id, is published
+after commit, never retried and never waited for; taking a due row first pushes its due time on,
+so that a process that dies needs no clean-up.
 Does not know what the work is.
 """
 

@@ -1,8 +1,10 @@
 """The one rule after a doubtful send: from facts to what may be done next (design 5.6). Pure.
 
-Promises: what is found is adopted at any time; absence is believed only from a complete read that began after the last send could still land;
-nothing is sent again without such a read, nor past the window, nor over a change that a person must see.
-Does not know rows, platforms or clocks: facts in, decision out, so that production and a simulator use the same lines.
+Promises: what is found is adopted at any time; absence is believed only from a complete read that
+began after the last send could still land; nothing is sent again without such a read, nor past
+the window, nor over a change that a person must see.
+Does not know rows, platforms or clocks: facts in, decision out, so that production and a
+simulator use the same lines.
 """
 
 from dataclasses import dataclass

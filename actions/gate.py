@@ -1,21 +1,22 @@
 """The Policy Gate's protocol: read facts with nothing locked, judge them under locks, keep the decision.
 
-Promises: what is authorized was judged on facts of a target that nobody moved meanwhile (its version is compared under lock); the decision, its
-facts and arithmetic, the exact allocation and the frozen bytes are committed together; through a blocked connection nothing is read.
+Promises: what is authorized was judged on facts of a target that nobody moved meanwhile (its
+version is compared under lock); the decision, its facts and arithmetic, the exact allocation and
+the frozen bytes are committed together; through a blocked connection nothing is read.
 Does not know the rules (`actions.policy`), and never sends.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
 from django.db import transaction
 
+from actions.attempts import may_have_left
 from actions.boundaries import Boundary, reached
 from actions.catalogue import kind_named
 from actions.catalogue.refund import CannotAllocate, allocate, allocation_digest
-from actions.attempts import may_have_left
 from actions.keys import digest
 from actions.locks import Locked, bump, lock_intent
 from actions.models import GateDecision, Intent, Phase, ReadCause
@@ -131,10 +132,9 @@ def _facts(locked: Locked, reading: Reading | None, *, at: datetime) -> Facts:
         raise ValueError(f"{intent.public_id} moves no money: its kind has its own facts.")
     order = None
     if reading is not None:
-        ownership = _ownership(locked.ticket, reading.snapshot)
-        order = order_facts(
-            reading.snapshot, order=locked.target.identifier, ownership=ownership, now=at
-        )
+        snapshot = _as_evidence(intent, reading.snapshot)
+        ownership = _ownership(locked.ticket, snapshot)
+        order = order_facts(snapshot, order=locked.target.identifier, ownership=ownership, now=at)
     return Facts(
         proposal=Proposal(
             kind=intent.kind,
@@ -146,6 +146,21 @@ def _facts(locked: Locked, reading: Reading | None, *, at: datetime) -> Facts:
         others=_others(intent),
         order=order,
     )
+
+
+def _as_evidence(
+    intent: Intent, snapshot: OrderSnapshot | Unreadable
+) -> OrderSnapshot | Unreadable:
+    """Take *no such order* for a fact only where the app may see every order.
+
+    Without the scope `read_all_orders` a store shows no order that is older than 60 days.
+    https://shopify.dev/docs/api/usage/access-scopes (read 2026-11-30)
+    """
+    hidden = "read_all_orders" not in intent.connection.scopes
+    if isinstance(snapshot, Unreadable) and snapshot.not_found and hidden:
+        reason = "the store shows no such order; one of more than 60 days needs read_all_orders"
+        return replace(snapshot, not_found=False, reason=reason)
+    return snapshot
 
 
 def _ownership(ticket: Ticket, snapshot: OrderSnapshot | Unreadable) -> Ownership:

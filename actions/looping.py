@@ -1,4 +1,4 @@
-"""A second trigger beside Celery, which needs neither beat nor broker: claim what is due, and do it.
+"""A second trigger, with neither beat nor broker: claim what is due, and do it in threads.
 
 Promises: takes only as many rows as it has threads free, so that none lies about while its time
 runs; one intent's failure is logged and stops nothing else; told to stop, it takes nothing new and

@@ -1,7 +1,8 @@
 """The one function that moves an intent, and the one that remarks on it without moving it.
 
-Promises: a move is an arc of the table, made by compare-and-set on state and event count, with its event in the same transaction; who lost
-the race gets StaleState and has changed nothing. Events are hash-chained per intent.
+Promises: a move is an arc of the table, made by compare-and-set on state and event count, with
+its event in the same transaction; who lost the race gets StaleState and has changed nothing.
+Events are hash-chained per intent.
 Does not know why a move is right: callers bring the proof first, and the database looks for it.
 """
 

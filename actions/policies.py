@@ -1,6 +1,7 @@
 """Which policy a workspace has: the newest of its versions, or the default as its first.
 
-Promises: versions are only ever added, with their author; a workspace that never chose has the default, recorded as version 1.
+Promises: versions are only ever added, with their author; a workspace that never chose has the
+default, recorded as version 1.
 Does not judge anything: that is `actions.policy`.
 """
 

@@ -1,6 +1,7 @@
 """Asking the store what a target holds, and keeping that it was asked.
 
-Promises: every read that a decision stands on leaves a row with its cause, its times and what it is worth.
+Promises: every read that a decision stands on leaves a row with its cause, its times and what it
+is worth.
 Does not know what a read means: gate and reconciliation do.
 """
 

@@ -1,7 +1,8 @@
 """Settling doubt by the platform's word: one read of a target serves every intent on it that waits for one.
 
-Promises: nothing is sent from here and nothing is guessed; what is found is adopted, absence is believed only by the rule of `actions.doubt`, a
-schedule that ends puts the case before a person. The read itself holds no lock and no transaction.
+Promises: nothing is sent from here and nothing is guessed; what is found is adopted, absence is
+believed only by the rule of `actions.doubt`, a schedule that ends puts the case before a person.
+The read itself holds no lock and no transaction.
 Does not know how the platform is asked.
 """
 
@@ -10,10 +11,10 @@ from datetime import datetime
 
 from django.db import transaction
 
-from actions.attempts import absences, resolve
+from actions.attempts import absences, may_have_left, resolve
 from actions.boundaries import Boundary, reached
 from actions.catalogue import kind_named
-from actions.confirming import BelongsToAnother, adopt, disagreements
+from actions.confirming import adopt, disagreements
 from actions.doubt import Adopt, Ask, Doubt, Fail, Match, Resend, Wait, decide
 from actions.execution import writes_stopped
 from actions.locks import Locked, bump, lock_target
@@ -181,7 +182,7 @@ def _doubt(
         earlier_absence_at=absences(intent).first(),
         absences_apart=durations.absences_apart,
         obstacle=_obstacle(intent, snapshot) if isinstance(snapshot, OrderSnapshot) else None,
-        sends_left=intent.attempts.count() < durations.max_sends,
+        sends_left=may_have_left(intent).count() < durations.max_sends,
     )
 
 
@@ -207,21 +208,8 @@ def _obstacle(intent: Intent, snapshot: OrderSnapshot) -> NeedsHuman | None:
 
 def _adopt(locked: Locked, observation: Observation, read: Read, *, at: datetime) -> None:
     intent = locked.intent
-    try:
-        with transaction.atomic():
-            resolve(intent, ResolvedHow.FOUND, at=at)
-            adopt(locked, observation, source=read, at=at)
-    except BelongsToAnother as conflict:
-        intent.refresh_from_db()
-        flag(
-            intent,
-            NeedsHuman.TWO_MATCHES,
-            by=SYSTEM,
-            at=at,
-            reason=f"{conflict} proves another intent",
-        )
-        _wait(intent, None, at=at)
-        return
+    resolve(intent, ResolvedHow.FOUND, at=at)
+    adopt(locked, observation, source=read, at=at)
     _found(intent, read, ExternalObject.objects.get(intent=intent))
 
 

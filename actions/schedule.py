@@ -1,7 +1,8 @@
 """When a row is due again: the schedules of `Durations` applied to an intent.
 
-Promises: `due_at` on the row is the only schedule there is; waits are drawn out by jitter and scaled down on sandbox connections alone; a
-schedule that has ended yields None, and the caller puts the intent before a person.
+Promises: `due_at` on the row is the only schedule there is; waits are drawn out by jitter and
+scaled down on sandbox connections alone; a schedule that has ended yields None, and the caller
+puts the intent before a person.
 Does not know what is done when it is due.
 """
 

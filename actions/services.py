@@ -1,7 +1,8 @@
 """What an actor can ask of an action: propose it, take it back.
 
-Promises: the same wish gives the same row and the same answer, however often and by whomever it is proposed; a proposal is judged at once as far
-as our own facts go; what was never sent can be taken back, of what was sent only the right to resend.
+Promises: the same wish gives the same row and the same answer, however often and by whomever it
+is proposed; a proposal is judged at once as far as our own facts go; what was never sent can be
+taken back, of what was sent only the right to resend.
 Does not send: it records, and wakes a worker.
 """
 
@@ -13,16 +14,16 @@ from django.db import transaction
 
 from actions.catalogue import Kind, Parameters, kind_named
 from actions.dispatch import wake
-from actions.execution import end_resends
 from actions.gate import judge_at_proposal
 from actions.keys import derive_key
 from actions.locks import Locked, bump, lock_intent
 from actions.models import Intent, Target
 from actions.moves import move, record_birth
+from actions.settling import end_resends
 from actions.states import SETTLED, WITHDRAWABLE, State
 from integrations import sealed
-from integrations.markers import new_marker
 from integrations.actors import Actor
+from integrations.markers import new_marker
 from integrations.models import Connection, Platform
 from integrations.rows import new_public_id
 from tickets.models import Request, Ticket

@@ -1,7 +1,7 @@
 """The tasks: each reads nothing and decides nothing, it calls one function.
 
-Promises: a message carries only an id, and may come twice, late or never; a task never retries itself. Names are a contract with queued
-messages and have a test.
+Promises: a message carries only an id, and may come twice, late or never; a task never retries
+itself. Names are a contract with queued messages and have a test.
 Does not know the work.
 """
 

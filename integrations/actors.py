@@ -1,6 +1,7 @@
 """Who does something: an actor is a kind plus an identity.
 
-Promises: a frozen value that every layer shares, so that `path`, events, tokens and gate speak of the same person or program.
+Promises: a frozen value that every layer shares, so that `path`, events, tokens and gate speak of
+the same person or program.
 Does not know what an actor may do: that is the gate's question, asked of the workspace's policy.
 """
 

@@ -70,7 +70,7 @@ def digest(*, subject_key: SubjectKey, text: str) -> str:
 
 
 def rewrap(subject_key: SubjectKey) -> bool:
-    """Wrap a person's key under the vault's current key; say whether it changed. A destroyed one stays destroyed.
+    """Wrap a person's key under the vault's current key; say whether that changed it.
 
     Raises:
         vault.WrongKey: It was wrapped under a key that is no longer in the ring.

@@ -1,23 +1,27 @@
 """A brand with a store on a sandbox, for tests that go the whole path over real HTTP.
 
-Promises: everything is made through the services, as the application's role; both clocks, ours and the store's, move together and only
-when told. Does not know what a test is after.
+Promises: everything is made through the services, as the application's role; both clocks, ours
+and the store's, move together and only when told.
+Does not know what a test is after.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Self
 
 from actions.advance import advance
-from actions.models import Intent
+from actions.boundaries import Boundary, forget, observe
+from actions.closing import resolve
+from actions.models import Intent, ReadCause
+from actions.reconcile import read_target
 from actions.services import Wish, propose
 from integrations import vault
 from integrations.actors import Actor, ActorKind
 from integrations.clock import now, shifted
 from integrations.models import Connection, Platform, Workspace
-from integrations.money import parse_money
+from integrations.money import Money, parse_money
 from integrations.registry import credentials_context
 from integrations.sandbox.records import PlacedOrder
 from integrations.sandbox.server import Sandbox
@@ -64,21 +68,48 @@ class Stage:
         self.sandbox.clock.advance(wait)
         self._clocks.enter_context(shifted(wait))
 
-    def case(self, *, amount: str = "12.50", currency: str = "EUR", **order: object) -> Case:
+    def now(self) -> datetime:
+        """Return our clock, which the store's follows."""
+        return now()
+
+    def case(
+        self,
+        *,
+        amount: str = "12.50",
+        currency: str = "EUR",
+        customer_statement: CustomerStatement | None = None,
+        **order: object,
+    ) -> Case:
         """Place an order, open a ticket by its verified customer, and state what is asked for."""
         placed = self.shop.order(currency=currency, **order)  # type: ignore[arg-type]  # the sandbox checks its own words
-        opening = Opening(
-            external_id=placed.id,
-            customer=CustomerStatement(store_identifier=placed.customer or "", verified=True),
+        customer = customer_statement or CustomerStatement(
+            store_identifier=placed.customer or "", verified=True
         )
-        ticket = open_ticket(
+        return self._case(
+            placed, customer, external_id=placed.id, money=parse_money(amount, currency)
+        )
+
+    def ticket_without_request(self) -> Ticket:
+        """Open a ticket in which nothing is asked for yet."""
+        opening = Opening(external_id="nothing asked", customer=CustomerStatement())
+        return open_ticket(
             workspace=self.workspace, opening=opening, by=INTEGRATION, at=now()
         ).ticket
-        statement = Statement(
-            kind="refund", target=placed.id, money=parse_money(amount, currency)
-        )
-        request = state_request(ticket=ticket, statement=statement, by=AGENT, at=now())
-        return Case(order=placed, ticket=ticket, request=request)
+
+    def another_ticket(self, case: Case) -> Case:
+        """Open a second ticket of the same customer about the same order."""
+        customer = CustomerStatement(store_identifier=case.order.customer or "", verified=True)
+        money = Money(amount=case.request.amount, currency=case.request.currency)
+        return self._case(case.order, customer, external_id=f"again-{case.order.id}", money=money)
+
+    def _case(
+        self, placed: PlacedOrder, customer: CustomerStatement, *, external_id: str, money: Money
+    ) -> Case:
+        opening = Opening(external_id=external_id, customer=customer)
+        opened = open_ticket(workspace=self.workspace, opening=opening, by=INTEGRATION, at=now())
+        statement = Statement(kind="refund", target=placed.id, money=money)
+        request = state_request(ticket=opened.ticket, statement=statement, by=AGENT, at=now())
+        return Case(order=placed, ticket=opened.ticket, request=request)
 
     def propose(self, case: Case, *, amount: str = "12.50", by: Actor = AGENT) -> Intent:
         """Propose a refund in a case."""
@@ -92,6 +123,39 @@ class Stage:
             connection=self.connection,
         )
         return propose(ticket=case.ticket, wish=wish, by=by, at=now()).intent
+
+    def settle(self, intent: Intent, *, steps_max: int = 60) -> Intent:
+        """Let time pass from one due moment to the next, working each time, until nothing is due any more."""
+        for _ in range(steps_max):
+            intent = fresh(intent)
+            if intent.due_at is None:
+                return intent
+            self.pass_time(max(intent.due_at - now(), timedelta()))
+            advance(intent.pk)
+        raise AssertionError(f"{intent.public_id} is still {intent.state} after {steps_max} steps")
+
+    def resolve(self, case: Case, *, by: Actor = AGENT) -> None:
+        """Close a case as resolved."""
+        resolve(ticket=case.ticket, by=by, at=now())
+
+    def read(self, intent: Intent) -> None:
+        """Read an intent's target, as a person does who looks."""
+        read_target(intent.target_id, cause=ReadCause.PERSON)
+
+    @contextmanager
+    def at(self, boundary: Boundary, act: Callable[[], object]) -> Iterator[None]:
+        """Do something else, once, at the moment when the code reaches a boundary."""
+        waiting = [act]
+
+        def observer(seen: Boundary) -> None:
+            if seen is boundary and waiting:
+                waiting.pop()()
+
+        observe(observer)
+        try:
+            yield
+        finally:
+            forget(observer)
 
     def work(self, intent: Intent) -> Intent:
         """Do what a worker does for an intent, once; return the row as it stands then."""
@@ -113,7 +177,9 @@ def connect(workspace: Workspace, shop: ShopControls) -> Connection:
         api_version="2026-10",
         is_sandbox=True,
     )
-    connection.credentials = vault.seal(shop.token.encode(), context=credentials_context(connection))
+    connection.credentials = vault.seal(
+        shop.token.encode(), context=credentials_context(connection)
+    )
     connection.save(update_fields=["credentials"])
     return connection
 

@@ -1,8 +1,10 @@
 """The unified ticket: customer, ticket, message, request, resolution.
 
-Promises: one record, the same fields whoever closed the ticket; the path only grows; requests are revised, never deleted; resolutions are
-never lost. What a ticket needs to count as resolved is held by the database (`actions.guards`), for raw SQL too.
-Does not know intents or platforms. Subjects, message bodies and free text are sealed; these rows hold identifiers only.
+Promises: one record, the same fields whoever closed the ticket; the path only grows; requests are
+revised, never deleted; resolutions are never lost. What a ticket needs to count as resolved is
+held by the database (`actions.guards`), for raw SQL too.
+Does not know intents or platforms. Subjects, message bodies and free text are sealed; these rows
+hold identifiers only.
 """
 
 from typing import ClassVar
@@ -209,7 +211,8 @@ class Request(WorkspaceRow):
             models.UniqueConstraint(fields=["revises"], name="request_revised_once"),
             models.CheckConstraint(condition=~Q(kind=""), name="request_kind"),
             models.CheckConstraint(
-                condition=Q(amount=None, currency="") | (Q(amount__gt=0, amount__lt=AMOUNT_BOUND) & ~Q(currency="")),
+                condition=Q(amount=None, currency="")
+                | (Q(amount__gt=0, amount__lt=AMOUNT_BOUND) & ~Q(currency="")),
                 name="request_money",
             ),
             models.CheckConstraint(

@@ -1,7 +1,8 @@
 """What can be done to a ticket: open it, keep a message, state a request, note who acted, reopen it.
 
-Promises: the same external id with the same opening gives the first ticket, with another opening it is refused; personal data is sealed on the way
-in; the path grows by whoever acts; an AI never states that a customer is verified.
+Promises: the same external id with the same opening gives the first ticket, with another opening
+it is refused; personal data is sealed on the way in; the path grows by whoever acts; an AI never
+states that a customer is verified.
 Does not know intents: closing a ticket needs them and stands in `actions.closing`.
 """
 
@@ -37,6 +38,10 @@ class NotOpen(Exception):
 
 class AlreadyRevised(Exception):
     """The request was revised already: revise the newest one."""
+
+
+class HandedOver(Exception):
+    """The ticket is with the brand's team: take it back before anything else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +243,46 @@ def state_request(*, ticket: Ticket, statement: Statement, by: Actor, at: dateti
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """The request, and whether this call made it."""
+
+    request: Request
+    is_new: bool
+
+
+def state_request_once(*, ticket: Ticket, statement: Statement, by: Actor, at: datetime) -> Stated:
+    """State a request, or return the one that stands and says the very same: a call sent again asks for nothing more.
+
+    Raises:
+        NotOpen: The ticket is closed or handed over, and nothing stands that says this.
+        AlreadyRevised: The request to revise was revised before, by another statement.
+    """
+    with transaction.atomic():
+        standing = _standing_statement(lock_ticket(ticket), statement)
+        if standing is not None:
+            return Stated(request=standing, is_new=False)
+        request = state_request(ticket=ticket, statement=statement, by=by, at=at)
+    return Stated(request=request, is_new=True)
+
+
+def _standing_statement(ticket: Ticket, statement: Statement) -> Request | None:
+    money = statement.money
+    rows = ticket.request_set.filter(
+        revisions=None,
+        kind=statement.kind,
+        target=statement.target,
+        amount=money and money.amount,
+        currency=money.currency if money else "",
+    )
+    if statement.revises is not None:
+        rows = rows.filter(revises=statement.revises)
+    for request in rows.select_related("text__subject_key").order_by("number"):
+        if statement.text == (sealed.unseal(request.text) if request.text else ""):
+            return request
+    return None
+
+
 def lock_ticket(ticket: Ticket) -> Ticket:
     """Lock a ticket until the transaction ends, and read it afresh."""
     rows = Ticket.objects.select_for_update(of=("self",), no_key=True)
@@ -251,6 +296,21 @@ def act(ticket: Ticket, *, by: Actor, at: datetime) -> None:
         ticket.status = TicketStatus.IN_PROGRESS
     ticket.updated_at = at
     ticket.save(update_fields=["path", "status", "updated_at"])
+
+
+def reopen_ticket(*, ticket: Ticket, by: Actor, at: datetime) -> Ticket:
+    """Reopen a closed ticket; one that is open stays as it is.
+
+    Raises:
+        HandedOver: The brand's team has it.
+    """
+    with transaction.atomic():
+        ticket = lock_ticket(ticket)
+        if ticket.status == TicketStatus.HANDED_OVER:
+            raise HandedOver
+        if not ticket.is_open:
+            reopen(ticket, by=by, at=at)
+    return ticket
 
 
 def reopen(ticket: Ticket, *, by: Actor, at: datetime) -> None:

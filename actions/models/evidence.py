@@ -1,7 +1,8 @@
 """Evidence: what was sent, what was read, what the platform itself said, and what it fulfils.
 
-Promises: everything here is append-only, but for closing an attempt once and binding an external object to its intent once. Rows hold
-identifiers, amounts, statuses and digests; no personal data and no free text about a person.
+Promises: everything here is append-only, but for closing an attempt once and binding an external
+object to its intent once. Rows hold identifiers, amounts, statuses and digests; no personal data
+and no free text about a person.
 Does not know what evidence means for a state: that is `actions.confirming`.
 """
 

@@ -1,7 +1,9 @@
 """What the Policy Gate keeps: policy versions, decisions with their arithmetic, approvals, counters.
 
-Promises: decisions and policy versions are append-only, so that a verdict can be recomputed from what is stored; an approval is used once.
-Does not know how a verdict is reached (`actions.policy`) nor when (`actions.gate`). Facts hold identifiers, amounts and digests, no personal data.
+Promises: decisions and policy versions are append-only, so that a verdict can be recomputed from
+what is stored; an approval is used once.
+Does not know how a verdict is reached (`actions.policy`) nor when (`actions.gate`). Facts hold
+identifiers, amounts and digests, no personal data.
 """
 
 from typing import ClassVar

@@ -1,7 +1,8 @@
 """The intent: one action, recorded before anything is sent. The row is the queue and the outbox.
 
-Promises: key, marker and parameters never change; the frozen request never changes once a send may have left; the state moves only along
-the table in `actions.states` (a trigger holds it), and each state's proof stands in the database (`actions.guards`).
+Promises: key, marker and parameters never change; the frozen request never changes once a send
+may have left; the state moves only along the table in `actions.states` (a trigger holds it), and
+each state's proof stands in the database (`actions.guards`).
 Does not know how a move is made: that is `actions.moves`.
 """
 

@@ -18,7 +18,11 @@ def test_a_refund_is_confirmed_by_the_stores_own_identifier(stage: Stage) -> Non
     assert (effect.amount, effect.currency, effect.note) == (Decimal("12.50"), "EUR", intent.marker)
     assert [external.identifier for external in intent.external_objects.all()] == [effect.id]
     attempt = Attempt.objects.get(intent=intent)
-    assert (attempt.outcome, attempt.closed_by, attempt.answered_version) == ("echoed", "answer", "2026-10")
+    assert (attempt.outcome, attempt.closed_by, attempt.answered_version) == (
+        "echoed",
+        "answer",
+        "2026-10",
+    )
     echo = Echo.objects.get(external_object__intent=intent)
     assert (echo.attempt_id, echo.marker) == (attempt.pk, intent.marker)
     assert [event.to_state for event in intent.events.order_by("number")] == [

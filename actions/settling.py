@@ -1,0 +1,224 @@
+"""Settling: from an adapter's answer to what the intent is, in one transaction.
+
+Promises: an answer without a readable effect is never a failure; a rejection is final only where no
+other attempt may have had an effect; an answer that comes late still counts as evidence; whoever
+settles second regresses nothing.
+Does not send, and does not read: it plans when that is due.
+"""
+
+from datetime import datetime, timedelta
+
+import structlog
+from django.db import transaction
+
+from actions.attempts import doubtful_since, may_have_left, resolve
+from actions.confirming import adopt, disagreements
+from actions.locks import Locked, bump, lock_intent
+from actions.models import Attempt, AttemptOutcome, Intent, ResolvedHow
+from actions.moves import flag, move, remark
+from actions.schedule import due_again, durations_of
+from actions.states import FailedReason, NeedsHuman, State
+from integrations.actors import SYSTEM, Actor
+from integrations.clock import now
+from integrations.connecting import block
+from integrations.ports import (
+    BlockedBy,
+    Echoed,
+    NotSent,
+    OutcomeUnknown,
+    Rejected,
+    SendOutcome,
+)
+
+log = structlog.get_logger(__name__)
+
+
+def settle(*, intent_pk: int, attempt_pk: int, outcome: SendOutcome) -> None:
+    """Close an attempt with what is known of its effect, and move the intent, together."""
+    with transaction.atomic():
+        locked, at = lock_intent(intent_pk), now()
+        attempt = Attempt.objects.select_for_update(no_key=True).get(pk=attempt_pk)
+        _stop_on_another_version(locked.intent, outcome, at=at)
+        if attempt.closed_at is not None:
+            _settle_late(locked, attempt, outcome, at=at)
+        else:
+            _settle_now(locked, attempt, outcome, at=at)
+        bump(locked.target)
+
+
+def _settle_now(locked: Locked, attempt: Attempt, outcome: SendOutcome, *, at: datetime) -> None:
+    match outcome:
+        case Echoed():
+            _settle_echo(locked, attempt, outcome, at=at)
+        case Rejected():
+            _close(
+                attempt,
+                AttemptOutcome.REJECTED,
+                outcome,
+                f"{outcome.code}: {outcome.message}",
+                at=at,
+            )
+            _settle_rejection(locked, attempt, outcome, at=at)
+        case NotSent():
+            _close(attempt, AttemptOutcome.NOT_SENT, outcome, outcome.reason, at=at)
+            _settle_not_sent(locked, outcome, at=at)
+        case OutcomeUnknown():
+            _close(attempt, AttemptOutcome.UNKNOWN, outcome, outcome.reason, at=at)
+            _settle_unknown(locked, outcome, at=at)
+
+
+def _settle_late(locked: Locked, attempt: Attempt, outcome: SendOutcome, *, at: datetime) -> None:
+    """Someone settled it first, by takeover or by a read: the answer still counts as evidence."""
+    intent = locked.intent
+    remark(intent, "late_answer", by=SYSTEM, at=at, reason=type(outcome).__name__)
+    if isinstance(outcome, Echoed) and not disagreements(intent, outcome.observation):
+        adopt(locked, outcome.observation, source=attempt, at=at)
+        resolve(intent, ResolvedHow.FOUND, at=at)
+
+
+def _settle_echo(locked: Locked, attempt: Attempt, outcome: Echoed, *, at: datetime) -> None:
+    otherwise = disagreements(locked.intent, outcome.observation)
+    if otherwise:
+        reason = "the answer names an effect that is not ours: " + ", ".join(otherwise)
+        _close(attempt, AttemptOutcome.UNKNOWN, outcome, reason, at=at)
+        _settle_unknown(locked, OutcomeUnknown(reason=reason, trace=outcome.trace), at=at)
+        return
+    _close(attempt, AttemptOutcome.ECHOED, outcome, "", at=at)
+    resolve(locked.intent, ResolvedHow.FOUND, at=at)
+    adopt(locked, outcome.observation, source=attempt, at=at)
+
+
+def _settle_rejection(locked: Locked, attempt: Attempt, outcome: Rejected, *, at: datetime) -> None:
+    """End it only if no other attempt may have had an effect; else a read comes first."""
+    intent = locked.intent
+    others = may_have_left(intent).exclude(pk=attempt.pk)
+    if outcome.read_first or others.exists():
+        _to_unknown(
+            intent,
+            at=at,
+            reason=f"rejected ({outcome.code}), and an earlier attempt may have had an effect",
+        )
+        return
+    move(
+        intent, State.FAILED, by=SYSTEM, at=at, reason=f"the store rejected it: {outcome.code}",
+        state_reason=FailedReason.REJECTED, details={"code": outcome.code, "attempt": attempt.number},
+    )  # fmt: skip
+    flag(
+        intent,
+        NeedsHuman.REJECTED,
+        by=SYSTEM,
+        at=at,
+        reason="correct it with another proposal, or hand over",
+    )
+
+
+def _settle_not_sent(locked: Locked, outcome: NotSent, *, at: datetime) -> None:
+    intent = locked.intent
+    if outcome.blocked_by is not None:
+        block(intent.connection, outcome.blocked_by, at=at)
+    if may_have_left(intent).exists():
+        reason = f"not sent again ({outcome.reason}); an earlier attempt is in doubt"
+        _to_unknown(intent, at=at, reason=reason, due_at=at + (outcome.retry_after or timedelta()))
+        return
+    since = intent.attempts.order_by("number").values_list("started_at", flat=True)[0]
+    durations = durations_of(intent.connection)
+    due_at = due_again(durations.not_sent_schedule, intent=intent, started_at=since, now=at)
+    if outcome.retry_after is not None:
+        due_at = max(due_at or at, at + outcome.retry_after)
+    move(
+        intent, State.AUTHORIZED, by=SYSTEM, at=at, reason=f"not sent: {outcome.reason}", due_at=due_at or at + durations.not_sent_patience,
+        first_sent_at=None, resend_until=None, settles_at=None,
+    )  # fmt: skip
+    if at - since >= durations.not_sent_patience:
+        flag(
+            intent,
+            NeedsHuman.NOT_SENT_TOO_LONG,
+            by=SYSTEM,
+            at=at,
+            reason="could not be sent for too long",
+        )
+
+
+def _settle_unknown(locked: Locked, outcome: OutcomeUnknown, *, at: datetime) -> None:
+    intent = locked.intent
+    _to_unknown(intent, at=at, reason=outcome.reason)
+    if not outcome.resend_allowed:
+        end_resends(
+            intent, at=at, reason="the store says that the key was used with other parameters"
+        )
+        flag(
+            intent,
+            NeedsHuman.PARAMETER_MISMATCH,
+            by=SYSTEM,
+            at=at,
+            reason="no more sends, reads only",
+        )
+
+
+def _to_unknown(
+    intent: Intent, *, at: datetime, reason: str, due_at: datetime | None = None
+) -> None:
+    move(
+        intent, State.UNKNOWN, by=SYSTEM, at=at, reason=reason, due_at=due_at or at,
+        unknown_since=intent.unknown_since or doubtful_since(intent) or at,
+    )  # fmt: skip
+
+
+def end_resends(intent: Intent, *, by: Actor = SYSTEM, at: datetime, reason: str) -> None:
+    """Give up the right to resend, for good; the intent ends as the store says."""
+    if intent.resend_ended_at is None:
+        remark(intent, "resends_ended", by=by, at=at, reason=reason, resend_ended_at=at)
+
+
+def take_over(intent_pk: int) -> None:
+    """Take an intent whose worker's lease has run out: its open attempt counts as sent, with an unknown outcome."""
+    with transaction.atomic():
+        locked, at = lock_intent(intent_pk), now()
+        intent = locked.intent
+        if intent.state != State.EXECUTING or intent.lease_until is None or intent.lease_until > at:
+            return
+        for attempt in intent.attempts.filter(closed_at=None):
+            attempt.outcome, attempt.outcome_reason = AttemptOutcome.UNKNOWN, "the lease ran out"
+            attempt.closed_at, attempt.closed_by = at, "takeover"
+            attempt.save(update_fields=["outcome", "outcome_reason", "closed_at", "closed_by"])
+        _to_unknown(intent, at=at, reason="the worker's lease ran out")
+        bump(locked.target)
+
+
+def _close(
+    attempt: Attempt, outcome: AttemptOutcome, answer: SendOutcome, reason: str, *, at: datetime
+) -> None:
+    trace = answer.trace
+    attempt.outcome, attempt.outcome_reason = outcome, reason[:500]
+    attempt.closed_at, attempt.closed_by = at, "answer"
+    attempt.http_status, attempt.platform_request_id = trace.http_status, trace.platform_request_id
+    attempt.answered_version, attempt.duration_ms = trace.api_version, trace.duration_ms
+    attempt.save(
+        update_fields=[
+            "outcome", "outcome_reason", "closed_at", "closed_by", "http_status", "platform_request_id",
+            "answered_version", "duration_ms",
+        ]
+    )  # fmt: skip
+
+
+def _stop_on_another_version(intent: Intent, outcome: SendOutcome, *, at: datetime) -> None:
+    """Another API version may read the same bytes otherwise: stop the connection's sends until a person looks."""
+    answered = outcome.trace.api_version
+    if answered in ("", intent.api_version):
+        return
+    block(intent.connection, BlockedBy.API_VERSION, at=at)
+    reason = f"version {answered} answered where {intent.api_version} was asked; sends on this connection stop"
+    remark(
+        intent,
+        "connection_blocked",
+        by=SYSTEM,
+        at=at,
+        reason=reason,
+        details={"answered": answered},
+    )
+    log.error(
+        "connection.blocked",
+        connection=intent.connection.public_id,
+        answered=answered,
+        asked=intent.api_version,
+    )
