@@ -165,7 +165,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "/console/login/"
 
 SECURE_SSL_REDIRECT = not RAZVIEL_PLAIN_HTTP
-SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]  # probes come from inside, without TLS
+# Probes come from inside, without TLS; the API refuses a token in plain text instead of redirecting.
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^api/"]
 SECURE_HSTS_SECONDS = 0 if RAZVIEL_PLAIN_HTTP else 31_536_000
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not RAZVIEL_PLAIN_HTTP
 if env.bool("RAZVIEL_BEHIND_TLS_PROXY", default=False):
@@ -200,19 +201,40 @@ STORAGES = {
 
 REST_FRAMEWORK: dict[str, object] = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["integrations.api.bodies.StrictJSONParser"],
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     # Closed until a view says who may: a forgotten permission refuses.
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "integrations.api.problems.problem_handler",
+    "DEFAULT_METADATA_CLASS": None,  # OPTIONS is no method of ours
+    "URL_FORMAT_OVERRIDE": None,
     "COERCE_DECIMAL_TO_STRING": True,
     "UNAUTHENTICATED_USER": None,
+    # No throttles: those of the framework count in a cache, which each process has for itself, and
+    # a limit that holds only by chance is none. A proxy can count by Authorization header.
 }
 SPECTACULAR_SETTINGS: dict[str, object] = {
     "TITLE": "Razviel",
     "DESCRIPTION": "Support actions that are done only when the platform says so.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENUM_NAME_OVERRIDES": {
+        "IntentState": "actions.states.State",
+        "NeedsHumanReason": "actions.states.NeedsHuman",
+        "Ruling": "actions.policy.verdicts.Ruling",
+        "TicketStatus": "tickets.models.TicketStatus",
+        "ClosedStatus": ["resolved", "closed_unresolved"],
+        "CloseReason": "tickets.models.CloseReason",
+        "Resolver": "tickets.path.Resolver",
+        "ActorKind": "integrations.actors.ActorKind",
+    },
     "SERVE_INCLUDE_SCHEMA": False,
+    # The document holds nothing that is not in the source.
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SWAGGER_UI_SETTINGS": {"persistAuthorization": False, "deepLinking": True},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

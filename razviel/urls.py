@@ -5,11 +5,16 @@ Promises: what is not listed here does not exist. Does not know: what stands beh
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from razviel import health
+from integrations.api import problems
+from razviel import api, health
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("api/v1/", include((api.urlpatterns, "api"))),
+    re_path(r"^api(?:/|$)", problems.no_such_address),
 ]
+handler400 = problems.bad_request
+handler500 = problems.server_error
