@@ -16,6 +16,9 @@ from actions.schedule import durations_of
 from actions.settling import take_over
 from actions.states import StaleState, State
 from integrations.clock import now
+from integrations.connecting import block
+from integrations.models import Connection
+from integrations.ports import BlockedBy, Unusable
 
 log = structlog.get_logger(__name__)
 
@@ -28,6 +31,15 @@ def advance(intent_pk: int) -> None:
         )
     except StaleState:
         log.info("advance.stale", intent=intent_pk)
+    except Unusable as problem:
+        _block(intent_pk, problem)
+
+
+def _block(intent_pk: int, problem: Unusable) -> None:
+    """Stop the connection whose credentials can't be opened; the gate then holds what is unsent."""
+    connection = Connection.objects.get(intent__pk=intent_pk)
+    block(connection, BlockedBy.CREDENTIAL, at=now())
+    log.error("connection.unusable", connection=connection.public_id, reason=str(problem))
 
 
 def _advance(intent: Intent) -> None:

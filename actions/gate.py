@@ -380,7 +380,16 @@ def expire_approval(intent_pk: int) -> None:
             and intent.due_at is not None
             and intent.due_at <= at
         ):
-            hold(intent, HeldReason.APPROVAL_EXPIRED, "nobody approved in time", at=at)
+            move(
+                intent,
+                State.HELD,
+                by=SYSTEM,
+                at=at,
+                reason="nobody approved in time",
+                state_reason=HeldReason.APPROVAL_EXPIRED,
+                due_at=None,
+            )
+            flag(intent, NeedsHuman.HELD_TOO_LONG, by=SYSTEM, at=at, reason="nobody approved it")
 
 
 def as_record(value: object) -> object:

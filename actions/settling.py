@@ -129,7 +129,9 @@ def _settle_not_sent(locked: Locked, outcome: NotSent, *, at: datetime) -> None:
         intent, State.AUTHORIZED, by=SYSTEM, at=at, reason=f"not sent: {outcome.reason}", due_at=due_at or at + durations.not_sent_patience,
         first_sent_at=None, resend_until=None, settles_at=None,
     )  # fmt: skip
-    if at - since >= durations.not_sent_patience:
+    if intent.resend_ended_at is not None:
+        move(intent, State.WITHDRAWN, by=SYSTEM, at=at, reason="taken back, and nothing was sent")
+    elif at - since >= durations.not_sent_patience:
         flag(
             intent,
             NeedsHuman.NOT_SENT_TOO_LONG,

@@ -1,7 +1,8 @@
 """What Razviel asks of a platform, and the only words in which a platform may answer.
 
-Promises: every answer says what is known of the effect (Echoed, Rejected, NotSent, OutcomeUnknown), every read says whether it is
-complete, and every adapter declares its contract (Capabilities), so that the core never asks for a platform's name.
+Promises: every answer says what is known of the effect (Echoed, Rejected, NotSent,
+OutcomeUnknown), every read says whether it is complete, and every adapter declares its contract
+(Capabilities), so that the core never asks for a platform's name.
 Does not know any platform, any framework, or how an intent moves: facts in, facts out.
 """
 
@@ -232,6 +233,10 @@ class FrozenRequest:
         """Return the SHA-256 (hex) of document, version and body."""
         content = b"\0".join((self.document.encode(), self.api_version.encode(), self.body))
         return sha256(content).hexdigest()
+
+
+class Unusable(Exception):
+    """A connection's credentials are missing or can't be opened: connect it again."""
 
 
 class Fenced(Exception):

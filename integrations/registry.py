@@ -7,18 +7,16 @@ Does not know what the adapter is used for.
 from django.conf import settings
 
 from integrations import vault
+from integrations.addresses import BadAddress
 from integrations.models import Connection, Platform
-from integrations.platforms.shopify.adapter import ShopifyAccount, ShopifyAdapter
+from integrations.platforms.shopify.account import BadToken, ShopifyAccount
+from integrations.platforms.shopify.adapter import ShopifyAdapter
 from integrations.platforms.shopify.documents import API_VERSION
-from integrations.ports import StorePort
+from integrations.ports import StorePort, Unusable
 
 
-class NoAdapter(Exception):
+class NoAdapter(Unusable):
     """This platform has no adapter for this kind of effect yet."""
-
-
-class NoCredentials(Exception):
-    """The connection has no credentials: run `manage.py connect` for it."""
 
 
 def store(connection: Connection) -> StorePort:
@@ -26,24 +24,25 @@ def store(connection: Connection) -> StorePort:
 
     Raises:
         NoAdapter: The connection's platform is not a store.
-        NoCredentials: The connection was never given any.
-        vault.WrongKey: The vault has no key for them.
-        vault.Tampered: They are not what was sealed for this connection.
+        Unusable: It has no credentials, or they can't be opened; connect it again.
     """
     if connection.platform != Platform.SHOPIFY:
         raise NoAdapter(connection.platform)
+    try:
+        return ShopifyAdapter(_shopify_account(connection))
+    except (vault.WrongKey, vault.Tampered, BadAddress, BadToken) as problem:
+        raise Unusable(f"{connection.domain}: {type(problem).__name__}") from problem
+
+
+def _shopify_account(connection: Connection) -> ShopifyAccount:
     if connection.credentials is None:
-        raise NoCredentials(connection.domain)
-    token = vault.open_sealed(
-        bytes(connection.credentials), context=credentials_context(connection)
-    )
-    return ShopifyAdapter(
-        ShopifyAccount(
-            shop=connection.domain,
-            base_url=connection.base_url,
-            access_token=token.decode(),
-            allow_private=settings.RAZVIEL_ALLOW_PRIVATE_PLATFORMS,
-        )
+        raise Unusable(f"{connection.domain} has no credentials")
+    sealed = bytes(connection.credentials)
+    return ShopifyAccount(
+        shop=connection.domain,
+        base_url=connection.base_url,
+        access_token=vault.open_sealed(sealed, context=credentials_context(connection)).decode(),
+        allow_private=settings.RAZVIEL_ALLOW_PRIVATE_PLATFORMS,
     )
 
 

@@ -5,10 +5,12 @@ from datetime import timedelta
 import pytest
 
 from actions.advance import advance
+from actions.boundaries import Boundary
+from actions.services import withdraw
 from integrations.models import Connection, Workspace
 from integrations.clock import now
 from integrations.sandbox.faults import FaultKind
-from tests.stage import Stage, fresh
+from tests.stage import PERSON, Stage, fresh
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -107,3 +109,30 @@ def test_what_can_not_be_sent_for_long_stands_before_a_person(stage: Stage) -> N
     intent = fresh(intent)
     assert (intent.state, intent.needs_human_reason) == ("authorized", "not_sent_too_long")
     assert stage.shop.effects() == ()
+
+
+def test_credentials_that_can_not_be_opened_block_the_connection_and_nothing_is_attempted(
+    stage: Stage,
+) -> None:
+    """F19: the vault has lost the key, or the sealed bytes were changed."""
+    intent = stage.propose(stage.case())
+    Connection.objects.filter(pk=stage.connection.pk).update(credentials=b"changed")
+    stage.work(intent)
+    assert Connection.objects.get(pk=stage.connection.pk).blocked_by == "credential"
+    intent = stage.work(intent)
+    assert (intent.state, intent.state_reason) == ("held", "blocked_connection")
+    assert (intent.attempts.count(), stage.shop.requests()) == (0, ())
+
+
+def test_a_send_that_was_taken_back_before_its_first_byte_ends_withdrawn(stage: Stage) -> None:
+    intent = stage.propose(stage.case())
+
+    def take_back() -> None:
+        withdraw(intent=intent, by=PERSON, at=now())
+
+    with stage.at(Boundary.CLAIMED, take_back):
+        intent = stage.work(intent)
+    assert (intent.state, intent.due_at) == ("withdrawn", None)
+    assert [attempt.outcome for attempt in intent.attempts.all()] == ["not_sent"]
+    assert stage.shop.effects() == ()
+    assert stage.shop.requests(operation="refundCreate") == ()

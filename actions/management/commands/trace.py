@@ -20,10 +20,10 @@ from rich.table import Table
 from rich.text import Text
 
 from actions.tracing import Trace, TracedIntent, Unreachable, Verdict, trace
-from integrations import registry, vault
+from integrations import registry
 from integrations.clock import now
 from integrations.models import Connection
-from integrations.ports import StorePort
+from integrations.ports import StorePort, Unusable
 from tickets.models import Ticket
 
 DIFFERS = 1
@@ -97,8 +97,8 @@ class Command(BaseCommand):
 def _store(connection: Connection) -> StorePort:
     try:
         return registry.store(connection)
-    except (registry.NoAdapter, registry.NoCredentials, vault.WrongKey, vault.Tampered) as problem:
-        raise Unreachable(type(problem).__doc__) from problem
+    except Unusable as problem:
+        raise Unreachable(f"{problem}: connect it again") from problem
 
 
 def _table(intent: TracedIntent) -> Table:
