@@ -1,16 +1,16 @@
 """Intents in the Console: the list, one intent's timeline, and what was done on a ticket.
 
-Promises: read-only, of the member's own workspaces alone (`integrations.admin`); a state always stands with its word and its honest sentence; the
-sentence that may be said to a customer is the kind's own.
+Promises: read-only, of the member's own workspaces alone (`integrations.admin`); a state always
+stands with its word and its honest sentence; what may be said to a customer is the kind's own.
 Does not move an intent, judge it or read a platform.
 """
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib.admin import display
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -54,8 +54,15 @@ class IntentPage(ConsolePage):
         "touched",
     )
     list_filter = (
-        StateFilter, HeldForFilter, PersonFilter, KindFilter, StoreFilter, RealityFilter, CurrencyFilter, WorkspaceFilter,
-    )  # fmt: skip
+        StateFilter,
+        HeldForFilter,
+        PersonFilter,
+        KindFilter,
+        StoreFilter,
+        RealityFilter,
+        CurrencyFilter,
+        WorkspaceFilter,
+    )
     ordering = ("-updated_at", "-pk")
     search_fields = ("public_id",)
     search_help_text = "Intent, ticket, external, order or refund id"
@@ -64,9 +71,14 @@ class IntentPage(ConsolePage):
         """Return the member's own intents with what their pages stand on."""
         rows: QuerySet[Intent] = super().get_queryset(request)
         return rows.select_related(
-            "workspace", "ticket", "target", "connection", "request", "reason__subject_key",
+            "workspace",
+            "ticket",
+            "target",
+            "connection",
+            "request",
+            "reason__subject_key",
             "set_aside_reason__subject_key",
-        ).defer("body", "document")  # fmt: skip
+        ).defer("body", "document")
 
     def ways_to_find(self, rows: QuerySet[Intent], typed: str) -> Sequence[QuerySet[Intent]]:
         """Find by an identifier of the intent, its ticket, its target or its external object."""
@@ -155,7 +167,7 @@ class IntentPage(ConsolePage):
 
 
 class TicketPage(BareTicketPage):
-    """A ticket's page with what was done on it: intents with their states, outcomes of its requests."""
+    """A ticket's page with what was done on it: intents with their states, outcomes."""
 
     def ways_to_find(self, rows: QuerySet[Ticket], typed: str) -> Sequence[QuerySet[Ticket]]:
         """Find also by an intent or by the external object that it made."""
@@ -211,7 +223,7 @@ def _linked(intent: Intent) -> list[tuple[str, Intent]]:
     return [(column.replace("_", " "), rows[pk]) for column, pk in named.items() if pk is not None]
 
 
-def _proven_by(identifiers: Sequence[str]) -> QuerySet[ExternalObject, dict[str, object]]:
+def _proven_by(identifiers: Sequence[str]) -> QuerySet[ExternalObject, Any]:
     """Return the intents that external objects of these identifiers belong to, for a sub-query."""
     rows = ExternalObject.objects.filter(identifier__in=identifiers, intent__isnull=False)
     return rows.values("intent")

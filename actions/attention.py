@@ -1,4 +1,4 @@
-"""What needs attention first: money in doubt, approvals that are awaited, cases before a person, what is held.
+"""What needs attention first: money in doubt, awaited approvals, cases before a person, holds.
 
 Promises: one question each, whatever the tables hold; sums never mix currencies, workspaces, or
 sandbox and live money; each figure carries the filter of the list that shows its rows.
@@ -21,7 +21,10 @@ IN_DOUBT = Q(set_aside_at=None) & (
     Q(state__in=[State.UNKNOWN, State.PENDING])
     | Q(state=State.EXECUTING, unknown_since__isnull=False)
 )
-"""Sent, and the platform has not said how it ended; also while a resend is out. What a person set aside is counted apart."""
+"""Sent, and the platform has not said how it ended; also while a resend is out.
+
+What a person set aside is counted apart.
+"""
 
 _PLACE = ("workspace__public_id", "workspace__name", "connection__is_sandbox")
 
@@ -41,7 +44,7 @@ class Figure:
 
 
 def money_in_doubt(intents: QuerySet[Intent]) -> list[Figure]:
-    """Return what was sent and is neither confirmed nor disproved, per currency; live stores first."""
+    """Return what was sent and is not known to have ended, per currency; live stores first."""
     since = Coalesce("unknown_since", "first_sent_at", "updated_at")
     return list(_figures(intents.filter(IN_DOUBT), since=since, shown={"state": "in_doubt"}))
 

@@ -20,7 +20,7 @@ from actions.states import (
 from integrations.display import Badge, Tone
 from integrations.ports import Standing
 
-STATE_BADGES: Mapping[State, Badge] = {
+STATE_BADGES: Mapping[str, Badge] = {
     State.PROPOSED: Badge(
         word="proposed", tone=Tone.QUIET, sentence="recorded; the gate has not finished"
     ),
@@ -101,38 +101,72 @@ REASON_WORDS: Mapping[str, str] = {
 }
 """Why an intent stands where it stands, as one clause."""
 
-NEEDS_HUMAN_WORDS: Mapping[NeedsHuman, str] = {
-    NeedsHuman.REJECTED: "The platform rejected it. Correct it with another proposal, or hand the case over.",
-    NeedsHuman.MISMATCH: "The platform holds another amount or currency than was asked. Compare the echo with the order.",
-    NeedsHuman.PARTLY_FAILED: "Some parts succeeded and some failed. Decide about the rest.",
-    NeedsHuman.TWO_MATCHES: "More than one object on the platform claims to be this effect. Look at the order.",
-    NeedsHuman.MARKER_DISAGREES: "An object carries our marker and disagrees with what was asked. Look at the order.",
-    NeedsHuman.PARAMETER_MISMATCH: "The platform says that the key was used with other parameters. Nothing more is sent; it is only read.",
-    NeedsHuman.AMBIGUOUS_READ: "What the platform shows can be read in more than one way. Look at the order.",
-    NeedsHuman.FOREIGN_EFFECT: "Someone else made an equal effect meanwhile. Nothing more is sent until you have looked.",
-    NeedsHuman.ORDER_CHANGED: "The order was cancelled or disputed meanwhile. Nothing more is sent until you have looked.",
-    NeedsHuman.EXHAUSTED_SCHEDULE: "The platform was asked as often as planned and has not finished. Ask the platform.",
-    NeedsHuman.EXHAUSTED_SENDS: "It was sent as often as is allowed. Nothing more is sent.",
-    NeedsHuman.NOT_SENT_TOO_LONG: "It could not be sent for too long. Look at the connection.",
-    NeedsHuman.UNKNOWN_TOO_LONG: "Nobody knows yet whether it took effect. Look at the order; do not repeat it by hand.",
-    NeedsHuman.PENDING_TOO_LONG: "The platform has had it for long and has not finished. Do not repeat it by hand.",
-    NeedsHuman.HELD_TOO_LONG: "It has been held past the brand's time and is not judged again by itself.",
-    NeedsHuman.RESEND_ENDED: "It may not be sent again. Propose anew if it is still wanted.",
-    NeedsHuman.LATE_SUCCESS: "The platform reports success after it had reported failure. Do not repeat it.",
-    NeedsHuman.REVERSED: "It stood, and the platform now says otherwise. The customer may believe that it is done.",
-    NeedsHuman.CONFIRMED_AFTER_CLOSE: "It was confirmed after its ticket was closed. Look at the ticket.",
-    NeedsHuman.UNREADABLE_FOR_GOOD: "The platform can't be read any more. It stays unknown until a person sets it aside.",
+NEEDS_HUMAN_WORDS: Mapping[str, str] = {
+    NeedsHuman.REJECTED: (
+        "The platform rejected it. Correct it with another proposal, or hand the case over."
+    ),
+    NeedsHuman.MISMATCH: (
+        "The platform holds another amount or currency than was asked. "
+        "Compare the echo with the order."
+    ),
+    NeedsHuman.PARTLY_FAILED: ("Some parts succeeded and some failed. Decide about the rest."),
+    NeedsHuman.TWO_MATCHES: (
+        "More than one object on the platform claims to be this effect. Look at the order."
+    ),
+    NeedsHuman.MARKER_DISAGREES: (
+        "An object carries our marker and disagrees with what was asked. Look at the order."
+    ),
+    NeedsHuman.PARAMETER_MISMATCH: (
+        "The platform says that the key was used with other parameters. "
+        "Nothing more is sent; it is only read."
+    ),
+    NeedsHuman.AMBIGUOUS_READ: (
+        "What the platform shows can be read in more than one way. Look at the order."
+    ),
+    NeedsHuman.FOREIGN_EFFECT: (
+        "Someone else made an equal effect meanwhile. Nothing more is sent until you have looked."
+    ),
+    NeedsHuman.ORDER_CHANGED: (
+        "The order was cancelled or disputed meanwhile. Nothing more is sent until you have looked."
+    ),
+    NeedsHuman.EXHAUSTED_SCHEDULE: (
+        "The platform was asked as often as planned and has not finished. Ask the platform."
+    ),
+    NeedsHuman.EXHAUSTED_SENDS: ("It was sent as often as is allowed. Nothing more is sent."),
+    NeedsHuman.NOT_SENT_TOO_LONG: ("It could not be sent for too long. Look at the connection."),
+    NeedsHuman.UNKNOWN_TOO_LONG: (
+        "Nobody knows yet whether it took effect. Look at the order; do not repeat it by hand."
+    ),
+    NeedsHuman.PENDING_TOO_LONG: (
+        "The platform has had it for long and has not finished. Do not repeat it by hand."
+    ),
+    NeedsHuman.HELD_TOO_LONG: (
+        "It has been held past the brand's time and is not judged again by itself."
+    ),
+    NeedsHuman.RESEND_ENDED: ("It may not be sent again. Propose anew if it is still wanted."),
+    NeedsHuman.LATE_SUCCESS: (
+        "The platform reports success after it had reported failure. Do not repeat it."
+    ),
+    NeedsHuman.REVERSED: (
+        "It stood, and the platform now says otherwise. The customer may believe that it is done."
+    ),
+    NeedsHuman.CONFIRMED_AFTER_CLOSE: (
+        "It was confirmed after its ticket was closed. Look at the ticket."
+    ),
+    NeedsHuman.UNREADABLE_FOR_GOOD: (
+        "The platform can't be read any more. It stays unknown until a person sets it aside."
+    ),
 }
 """What is so, and what a person can do about it."""
 
-CHECK_QUESTIONS: Mapping[Check, str] = {
+CHECK_QUESTIONS: Mapping[str, str] = {
     Check.PERMITTED: "May this actor do this here, now?",
     Check.GROUNDED: "Does the order allow it, and is it this customer's?",
     Check.WITHIN_LIMITS: "Is it inside the brand's policy?",
     Check.NOT_ALREADY_DONE: "Is it new?",
 }
 
-RULING_BADGES: Mapping[Ruling, Badge] = {
+RULING_BADGES: Mapping[str, Badge] = {
     Ruling.ALLOW: Badge(word="allows", tone=Tone.GOOD),
     Ruling.APPROVE: Badge(word="wants a second person", tone=Tone.WAITING),
     Ruling.NOT_READ: Badge(word="not read yet", tone=Tone.QUIET),
@@ -140,7 +174,7 @@ RULING_BADGES: Mapping[Ruling, Badge] = {
     Ruling.REFUSE: Badge(word="refuses", tone=Tone.BAD),
 }
 
-ATTEMPT_BADGES: Mapping[AttemptOutcome | None, Badge] = {
+ATTEMPT_BADGES: Mapping[str | None, Badge] = {
     None: Badge(word="open", tone=Tone.BUSY, sentence="a call may be out"),
     AttemptOutcome.ECHOED: Badge(
         word="answered", tone=Tone.GOOD, sentence="the platform named its object"
@@ -156,12 +190,12 @@ ATTEMPT_BADGES: Mapping[AttemptOutcome | None, Badge] = {
     ),
 }
 
-RESOLVED_WORDS: Mapping[ResolvedHow, str] = {
+RESOLVED_WORDS: Mapping[str, str] = {
     ResolvedHow.FOUND: "found on the platform later",
     ResolvedHow.ABSENT: "proven absent later, by a complete read",
 }
 
-FINDING_BADGES: Mapping[FindingResult, Badge] = {
+FINDING_BADGES: Mapping[str, Badge] = {
     FindingResult.FOUND: Badge(word="found", tone=Tone.GOOD, sentence="the effect is there"),
     FindingResult.ABSENT: Badge(
         word="absent", tone=Tone.QUIET, sentence="a complete read does not show the effect"
@@ -171,13 +205,13 @@ FINDING_BADGES: Mapping[FindingResult, Badge] = {
     ),
 }
 
-READ_WORDS: Mapping[ReadResult, str] = {
+READ_WORDS: Mapping[str, str] = {
     ReadResult.COMPLETE: "complete",
     ReadResult.TRUNCATED: "cut off, so it proves no absence",
     ReadResult.ERROR: "failed, so it proves nothing",
 }
 
-STANDING_BADGES: Mapping[Standing, Badge] = {
+STANDING_BADGES: Mapping[str, Badge] = {
     Standing.SUCCEEDED: Badge(word="succeeded", tone=Tone.GOOD),
     Standing.FAILED: Badge(word="failed", tone=Tone.BAD),
     Standing.OPEN: Badge(word="not final", tone=Tone.DOUBT),

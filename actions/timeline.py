@@ -1,8 +1,7 @@
-"""The life of one intent in one line: wish, verdicts, record, sends, reads, echoes, moves, outcome, in the order in which they happened.
+"""The life of one intent in one line: wish, record, verdicts, sends, reads, echoes, moves, outcome.
 
-Promises: everything that is stored about the intent and is shown nowhere else is here, once; a
-fixed number of questions, and no more rows of a sort than the bound, of which the newest are
-kept.
+Promises: all in the order in which it happened; a fixed number of questions, and no more rows of a
+sort than the bound, of which the newest are kept.
 Does not judge or word anything, and does not decide who may see it.
 """
 

@@ -62,7 +62,8 @@ WSGI_APPLICATION = "razviel.wsgi.application"
 INSTALLED_APPS = [
     "unfold",
     "unfold.contrib.filters",
-    "django.contrib.admin",
+    # Without a search for admin modules: the Console names its pages, and workers load none.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -206,7 +207,7 @@ REST_FRAMEWORK: dict[str, object] = {
     # Closed until a view says who may: a forgotten permission refuses.
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAdminUser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "integrations.api.problems.problem_handler",
+    "EXCEPTION_HANDLER": "integrations.api.failures.answer_failure",
     "DEFAULT_METADATA_CLASS": None,  # OPTIONS is no method of ours
     "URL_FORMAT_OVERRIDE": None,
     "COERCE_DECIMAL_TO_STRING": True,
@@ -239,7 +240,16 @@ SPECTACULAR_SETTINGS: dict[str, object] = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
-UNFOLD: dict[str, object] = {"SITE_TITLE": "Razviel", "SITE_HEADER": "Razviel"}
+# --- Console --------------------------------------------------------------------------------
+
+UNFOLD: dict[str, object] = {
+    "SITE_TITLE": "Razviel",
+    "SITE_HEADER": "Razviel",
+    "SITE_SYMBOL": "fact_check",
+    "SITE_URL": None,
+    "STYLES": ["razviel.console.stylesheet"],
+    "SIDEBAR": {"navigation": "razviel.console.navigation"},
+}
 
 # --- Celery: it only wakes workers; the row is the queue ------------------------------------
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
-from integrations.api import problems
+from integrations.api import failures
 from razviel import api, health
+from razviel.console import console
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("console/", console.urls),
     path("api/v1/", include((api.urlpatterns, "api"))),
-    re_path(r"^api(?:/|$)", problems.no_such_address),
+    re_path(r"^api(?:/|$)", failures.no_such_address),
 ]
-handler400 = problems.bad_request
-handler500 = problems.server_error
+handler400 = failures.bad_request
+handler500 = failures.server_error
