@@ -1,7 +1,8 @@
 """What is asked about intents, by those who may see a workspace.
 
-Promises: everything is looked up in one workspace, by public identifier; a page of intents costs the same few queries however long it is, and
-walking the pages meets each intent once, whatever moves meanwhile.
+Promises: everything is looked up in one workspace, by public identifier; a page of intents costs
+the same few queries however long it is, and walking the pages meets each intent once, whatever
+moves meanwhile.
 Does not know how any of it is shown.
 """
 
@@ -80,7 +81,7 @@ def store_named(public_id: str, *, workspace: Workspace) -> Connection:
 
 
 def intents_of(workspace: Workspace, *, asked: IntentFilter, limit: int) -> IntentPage:
-    """Return one page of a workspace's intents: newest first, in the order in which they were recorded, which never changes."""
+    """Return one page of a workspace's intents, the last recorded first, which never changes."""
     rows = Intent.objects.filter(workspace=workspace)
     if asked.state is not None:
         rows = rows.filter(state=asked.state)
@@ -95,7 +96,7 @@ def intents_of(workspace: Workspace, *, asked: IntentFilter, limit: int) -> Inte
 
 
 def _in_short(rows: QuerySet[Intent]) -> QuerySet[Intent]:
-    """Add what every document of an intent shows: since when it is in its state, and its external object."""
+    """Add what every document of an intent shows: since when it is in its state, and its object."""
     arrivals = IntentEvent.objects.filter(intent=OuterRef("pk"), to_state=OuterRef("state"))
     arrivals = arrivals.exclude(from_state=F("to_state")).order_by("-number")
     return rows.annotate(since=Subquery(arrivals.values("at")[:1])).prefetch_related(
@@ -118,7 +119,7 @@ def newest_echo(intent: Intent) -> Echo | None:
 
 
 def reason_of(intent: Intent) -> str | None:
-    """Return why the proposer wanted it; None where nothing was said or the person's data was erased."""
+    """Return why the proposer wanted it; None where nothing was said or the data was erased."""
     if intent.reason is None:
         return None
     try:
@@ -135,7 +136,7 @@ def may_be_said_of(intent: Intent) -> str:
 
 
 def with_history(ticket: Ticket) -> Ticket:
-    """Load a ticket's requests with their outcomes, its intents and its resolutions, in a fixed number of queries."""
+    """Load a ticket's requests, outcomes, intents and resolutions, in a fixed number of queries."""
     outcomes = Outcome.objects.select_related("external_object__connection", "intent")
     prefetch_related_objects(
         [ticket],

@@ -14,7 +14,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 class NotHere(LookupError):
-    """The workspace of this token has nothing by this identifier: check the identifier, and whose token it is."""
+    """The workspace has nothing by this identifier: check it, and whose token it is."""
 
 
 def row_named(rows: QuerySet[Row], public_id: str) -> Row:

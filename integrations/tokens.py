@@ -36,7 +36,7 @@ def create_token(*, workspace: Workspace, name: str, actor: Actor) -> tuple[ApiT
 
 
 def token_of(plain: str) -> ApiToken | None:
-    """Return the token with this plain text, workspace included; None if there is none or it was revoked."""
+    """Return the token with this plain text; None if there is none or it was revoked."""
     rows = ApiToken.objects.filter(revoked_at=None).select_related("workspace")
     return rows.filter(digest=_digest(plain)).first()
 

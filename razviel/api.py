@@ -1,6 +1,7 @@
 """The addresses of the REST API, version 1.
 
-Promises: each endpoint on a line of its own; whatever else stands under the prefix is answered with a problem document, never redirected.
+Promises: each endpoint on a line of its own; whatever else stands under the prefix is answered with
+a problem document, never redirected.
 Does not know what the endpoints do.
 """
 
@@ -8,7 +9,7 @@ from django.urls import path, re_path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from actions.api import intents, tickets
-from integrations.api import problems
+from integrations.api import failures
 
 urlpatterns = [
     path("tickets/", tickets.OpenTicket.as_view(), name="tickets"),
@@ -26,5 +27,5 @@ urlpatterns = [
         SpectacularSwaggerSplitView.as_view(url_name="api:schema"),
         name="docs",
     ),
-    re_path("", problems.no_such_address),
+    re_path("", failures.no_such_address),
 ]

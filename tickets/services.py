@@ -1,4 +1,4 @@
-"""What can be done to a ticket: open it, keep a message, state a request, note who acted, reopen it.
+"""What can be done to a ticket: open it, keep a message, state a request, note an actor, reopen.
 
 Promises: the same external id with the same opening gives the first ticket, with another opening
 it is refused; personal data is sealed on the way in; the path grows by whoever acts; an AI never
@@ -21,7 +21,7 @@ from tickets.path import with_actor
 
 
 class OpenedDifferently(Exception):
-    """A ticket with this external id exists and was opened with another content: use another external id."""
+    """A ticket with this external id was opened with another content: use another external id."""
 
     def __init__(self, ticket: Ticket) -> None:
         super().__init__(str(self.__doc__))
@@ -29,7 +29,7 @@ class OpenedDifferently(Exception):
 
 
 class MayNotVerify(Exception):
-    """An AI can't state that a customer is verified: leave `verified` out, or let a Human Node or the integration state it."""
+    """An AI can't state `verified`: leave it out; a Human Node or the integration may state it."""
 
 
 class NotOpen(Exception):
@@ -233,7 +233,7 @@ def state_request(*, ticket: Ticket, statement: Statement, by: Actor, at: dateti
             number=newest + 1,
             kind=statement.kind,
             target=statement.target,
-            amount=statement.money and statement.money.amount,
+            amount=statement.money.amount if statement.money else None,
             currency=statement.money.currency if statement.money else "",
             text=text or None,
             stated_by_kind=by.kind,
@@ -252,7 +252,9 @@ class Stated:
 
 
 def state_request_once(*, ticket: Ticket, statement: Statement, by: Actor, at: datetime) -> Stated:
-    """State a request, or return the one that stands and says the very same: a call sent again asks for nothing more.
+    """State a request, or return the one that stands and says the very same.
+
+    So a call that is sent again asks for nothing more.
 
     Raises:
         NotOpen: The ticket is closed or handed over, and nothing stands that says this.
@@ -272,7 +274,7 @@ def _standing_statement(ticket: Ticket, statement: Statement) -> Request | None:
         revisions=None,
         kind=statement.kind,
         target=statement.target,
-        amount=money and money.amount,
+        amount=money.amount if money else None,
         currency=money.currency if money else "",
     )
     if statement.revises is not None:
@@ -290,7 +292,7 @@ def lock_ticket(ticket: Ticket) -> Ticket:
 
 
 def act(ticket: Ticket, *, by: Actor, at: datetime) -> None:
-    """Note that someone acted: the path grows, and an untouched ticket is in progress. The ticket is locked."""
+    """Note on a locked ticket that someone acted: the path grows, and work has begun."""
     ticket.path = with_actor(ticket.path, actor=by, now=at)
     if ticket.status == TicketStatus.OPEN:
         ticket.status = TicketStatus.IN_PROGRESS

@@ -1,6 +1,7 @@
 """What callers send about actions.
 
-Promises: only what is listed here can be said; the server derives the key, and no caller sets a state, a cap or an approver.
+Promises: only what is listed here can be said; the server derives the key, and no caller sets a
+state, a cap or an approver.
 Does not know what follows: that is `actions.services` and `actions.closing`.
 """
 
@@ -35,7 +36,7 @@ class Params(serializers.JSONField):
 
     default_error_messages = {"invalid": "It must be an object, in braces."}
 
-    def to_internal_value(self, data: object) -> Any:  # noqa: ANN401 - DRF's signature
+    def to_internal_value(self, data: object) -> Any:
         """Take the object as it is: the catalogue reads it."""
         if not isinstance(data, Mapping):
             self.fail("invalid")
@@ -103,7 +104,7 @@ class Moment(serializers.DateTimeField):
         "invalid": "It must be a moment as 2026-11-30T10:00:00Z; write the + of an offset as %2B.",
     }
 
-    def to_internal_value(self, value: Any) -> datetime:  # noqa: ANN401 - DRF's signature
+    def to_internal_value(self, value: Any) -> datetime:
         """Refuse a moment without an offset: whose clock would it mean?"""
         try:
             moment = parse_datetime(str(value))

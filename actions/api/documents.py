@@ -1,6 +1,7 @@
 """How an intent reads over the API: in short, and with all that it stands on.
 
-Promises: the state as it is, since when, and the one sentence that is true of it now; evidence as it was recorded, amounts as text.
+Promises: the state as it is, since when, and the one sentence that is true of it now; evidence as
+it was recorded, amounts as text.
 Does not know which intents a caller may see.
 """
 

@@ -51,7 +51,7 @@ class VerdictDocument(Document):
 class PartToSendDocument(Document):
     """How much goes back over one payment."""
 
-    parent = serializers.CharField()
+    parent = serializers.CharField()  # type: ignore[assignment]  # the payment's
     gateway = serializers.CharField()
     amount = serializers.CharField()
     currency = serializers.CharField()
@@ -101,7 +101,7 @@ class PartDocument(Document):
     amount = AmountOf()
     currency = serializers.CharField()
     gateway = serializers.CharField()
-    parent = TextOrNull()
+    parent = TextOrNull()  # type: ignore[assignment]  # the payment's
 
 
 class BroughtByDocument(Document):

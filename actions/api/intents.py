@@ -1,6 +1,7 @@
 """The endpoints of intents: propose, look up, list, take back.
 
-Promises: 202 for a new intent, also where it is refused at once (its state says so); 200 with the standing one, its state and since when.
+Promises: 202 for a new intent, also where it is refused at once (its state says so); 200 with the
+standing one, its state and since when.
 Does not know the gate or the platform: a worker is woken by the service.
 """
 
@@ -54,7 +55,7 @@ MOVED_MEANWHILE = ProblemType(
     title="Someone moved the intent first",
 )
 LONGEST_TRANSACTION = timedelta(seconds=60)
-"""How long a change may be under way before others see it; no transaction of ours lasts nearly as long."""
+"""How long a change may be under way before others see it; no transaction of ours lasts as long."""
 
 
 class IntentView(ApiView):
@@ -80,8 +81,10 @@ class ProposeIntent(IntentView):
         operation_id="propose_intent",
         summary="Propose an action on a ticket",
         description=(
-            "202 with a new intent, also where the gate refuses it at once: `state` says so. 200 with the standing intent where the same was "
-            "proposed before, by anyone, whatever its state. The server derives the idempotency key; send the same proposal as often as you like."
+            "202 with a new intent, also where the gate refuses it at once: `state` says so. 200 "
+            "with the standing intent where the same was proposed before, by anyone, whatever its "
+            "state. The server derives the idempotency key; send the same proposal as often as you "
+            "like."
         ),
         request=ProposalBody,
         responses=answers(
@@ -114,7 +117,7 @@ class ProposeIntent(IntentView):
             raise Problem(
                 NOT_HERE,
                 detail="Nothing was written: the workspace has no such store.",
-                errors={"connection": ["The workspace has no such store; leave it out if it has one."]},
+                errors={"connection": ["There is no such store; leave it out if you have one."]},
             ) from None
 
 
@@ -154,8 +157,8 @@ class WithdrawIntent(IntentView):
         operation_id="withdraw_intent",
         summary="Take an intent back",
         description=(
-            "What was never sent is withdrawn. Of what was sent only the right to send it again ends: it ends as the store says. Sent again, "
-            "this is answered the same."
+            "What was never sent is withdrawn. Of what was sent only the right to send it again "
+            "ends: it ends as the store says. Sent again, this is answered the same."
         ),
         request=NoBody,
         responses=answers(
@@ -184,8 +187,9 @@ class ListIntents(IntentView):
         operation_id="list_intents",
         summary="List intents, newest first",
         description=(
-            "Pages go by the order in which intents were recorded, which never changes: walking them meets each once. To follow changes, ask "
-            "again with the `poll_from` of the first page as `updated_since`."
+            "Pages go by the order in which intents were recorded, which never changes: walking "
+            "them meets each once. To follow changes, ask again with the `poll_from` of the first "
+            "page as `updated_since`."
         ),
         parameters=[IntentQuery],
         responses=answers({HTTPStatus.OK: IntentPageDocument}, has_body=False),
@@ -214,13 +218,13 @@ class ListIntents(IntentView):
         try:
             return intent_named(cursor, workspace=self.workspace)
         except NotHere:
-            sentence = "It is none of ours; take it from `next` of the page before, or leave it out."
+            sentence = "It is none of ours; take it from `next` of the page before."
             raise Problem(INVALID_FIELDS, errors={"cursor": [sentence]}) from None
 
 
 def _next_page(request: HttpRequest, *, cursor: str) -> str:
     """Return the address of the page after this one: the same question, and where to go on."""
     parameters = QueryDict(mutable=True)
-    parameters.update({name: value for name, value in request.query_params.items() if value})
+    parameters.update({name: str(said) for name, said in request.query_params.items() if said})
     parameters["cursor"] = cursor
     return f"{request.path}?{parameters.urlencode()}"

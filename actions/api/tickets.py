@@ -1,6 +1,7 @@
 """A ticket as it reads with its intents and outcomes, and the endpoints that answer it.
 
-Promises: one document of a ticket, whichever endpoint answers it, in a fixed number of queries; closing is judged by `actions.closing` alone.
+Promises: one document of a ticket, whichever endpoint answers it, in a fixed number of queries;
+closing is judged by `actions.closing` alone.
 Does not know how tickets are opened and requests stated: that is `tickets.api`.
 """
 
@@ -79,7 +80,10 @@ class TicketDocument(documents.TicketDocument):
     post=extend_schema(
         operation_id="open_ticket",
         summary="Open a ticket",
-        description="The same external id with the same body is answered with the first ticket; with another body it is a conflict.",
+        description=(
+            "The same external id with the same body is answered with the first ticket; with "
+            "another body it is a conflict."
+        ),
         request=bodies.TicketBody,
         responses=answers(
             {HTTPStatus.CREATED: TicketDocument, HTTPStatus.OK: TicketDocument},
@@ -97,9 +101,7 @@ class OpenTicket(views.OpenTicket):
     get=extend_schema(
         operation_id="show_ticket",
         summary="Look a ticket up",
-        responses=answers(
-            {HTTPStatus.OK: TicketDocument}, problems=[_NOT_FOUND], has_body=False
-        ),
+        responses=answers({HTTPStatus.OK: TicketDocument}, problems=[_NOT_FOUND], has_body=False),
     )
 )
 class ShowTicket(views.ShowTicket):
@@ -112,7 +114,7 @@ class ShowTicket(views.ShowTicket):
     post=extend_schema(
         operation_id="state_request",
         summary="State what the customer asks for, or revise it",
-        description="A statement that says the very same as one that stands is answered with that one.",
+        description="A statement that says the same as one that stands is answered with that one.",
         request=bodies.RequestBody,
         responses=answers(
             {HTTPStatus.CREATED: RequestDocument, HTTPStatus.OK: RequestDocument},
@@ -131,11 +133,9 @@ class StateRequest(views.StateRequest):
     post=extend_schema(
         operation_id="reopen_ticket",
         summary="Reopen a closed ticket",
-        description="Its resolution stays, marked as reopened. A ticket that is open stays as it is.",
+        description="Its resolution stays, marked as reopened. An open ticket stays as it is.",
         request=NoBody,
-        responses=answers(
-            {HTTPStatus.OK: TicketDocument}, problems=[_NOT_FOUND, _CONFLICT]
-        ),
+        responses=answers({HTTPStatus.OK: TicketDocument}, problems=[_NOT_FOUND, _CONFLICT]),
     )
 )
 class ReopenTicket(views.ReopenTicket):
@@ -153,13 +153,12 @@ class CloseTicket(views.TicketView):
         operation_id="close_ticket",
         summary="Close a ticket, resolved or unresolved",
         description=(
-            "Resolved needs an outcome for each request: a confirmed action that is what was asked, or a person's word why something else "
-            "fulfils it. The same closing sent again is answered with the closed ticket."
+            "Resolved needs an outcome for each request: a confirmed action that is what was "
+            "asked, or a person's word why something else fulfils it. The same closing sent again "
+            "is answered with the closed ticket."
         ),
         request=CloseBody,
-        responses=answers(
-            {HTTPStatus.OK: TicketDocument}, problems=[_NOT_FOUND, _CONFLICT]
-        ),
+        responses=answers({HTTPStatus.OK: TicketDocument}, problems=[_NOT_FOUND, _CONFLICT]),
     )
     def post(self, request: HttpRequest, ticket: str) -> Response:  # noqa: ARG002 - read by self.body
         """Close the ticket, or say what is missing."""
@@ -184,7 +183,7 @@ class CloseTicket(views.TicketView):
 
 
 def _stands_closed_like_this(ticket: Ticket, said: Mapping[str, Any]) -> bool:
-    """Is this the closing that stands, sent again? A person's new words are never dropped in silence."""
+    """Is this the closing that stands, sent again? A person's new words are never dropped."""
     standing = standing_resolution(ticket)
     return (
         standing is not None

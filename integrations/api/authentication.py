@@ -1,6 +1,7 @@
 """Who asks: a bearer token, which speaks for one actor in one workspace.
 
-Promises: no cookie and no session counts here, so that there is nothing to forge; an unknown and a revoked token are the same 401.
+Promises: no cookie and no session counts here, so that there is nothing to forge; an unknown and a
+revoked token are the same 401.
 Does not know what the actor may do: that is the gate's question.
 """
 

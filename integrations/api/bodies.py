@@ -1,7 +1,8 @@
-"""Reading what callers send: strict JSON, strict fields, and a sentence for each that can't be taken.
+"""Reading what callers send: strict JSON, strict fields, a sentence for each that can't be taken.
 
-Promises: unknown fields are refused, in nested objects too; text is text and a flag is a flag, nothing is coerced or trimmed; NaN, repeated
-names, deep nesting, NUL and half characters never get past the parser.
+Promises: unknown fields are refused, in nested objects too; text is text and a flag is a flag,
+nothing is coerced or trimmed; NaN, repeated names, deep nesting, NUL and half characters never get
+past the parser.
 Does not know any endpoint's fields.
 """
 
@@ -28,7 +29,7 @@ class StrictJSONParser(JSONParser):
         stream: IO[Any],
         media_type: str | None = None,  # noqa: ARG002 - DRF's signature
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
-    ) -> object:
+    ) -> Any:
         """Return the body's value.
 
         Raises:
@@ -94,7 +95,7 @@ class Body(serializers.Serializer[Any]):
         "null": "It is null; give it or leave it out.",
     }
 
-    def to_internal_value(self, data: object) -> Any:  # noqa: ANN401 - DRF's signature
+    def to_internal_value(self, data: object) -> Any:
         """Read the fields, and refuse every other."""
         if isinstance(data, Mapping):
             unknown = [str(name) for name in data if name not in self.fields]
@@ -123,7 +124,7 @@ _MESSAGES = {
 class Text(serializers.CharField):
     """Text, exactly as sent."""
 
-    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's own arguments
+    def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("trim_whitespace", False)
         kwargs["error_messages"] = _MESSAGES | kwargs.get("error_messages", {})
         super().__init__(**kwargs)
@@ -149,9 +150,10 @@ class Name(Text):
 class Flag(serializers.BooleanField):
     """True or false, and nothing that resembles them."""
 
-    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's own arguments
+    def __init__(self, **kwargs: Any) -> None:
         messages = {"invalid": "It must be true or false, without quotes."}
-        super().__init__(error_messages=_MESSAGES | messages, **kwargs)
+        kwargs["error_messages"] = _MESSAGES | messages
+        super().__init__(**kwargs)
 
     def to_internal_value(self, data: object) -> bool:
         """Refuse `"true"`, 1 and their kin."""
@@ -163,6 +165,7 @@ class Flag(serializers.BooleanField):
 class Choice(serializers.ChoiceField):
     """One word of a closed list."""
 
-    def __init__(self, choices: Sequence[tuple[str, str]], **kwargs: Any) -> None:  # noqa: ANN401 - DRF's own arguments
+    def __init__(self, choices: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         messages = {"invalid_choice": f"It must be one of: {', '.join(v for v, _ in choices)}."}
-        super().__init__(choices, error_messages=_MESSAGES | messages, **kwargs)
+        kwargs["error_messages"] = _MESSAGES | messages
+        super().__init__(choices, **kwargs)

@@ -4,6 +4,7 @@ Promises: amounts are text at their currency's own precision; an actor is its ki
 Does not know which rows it reads: columns are named by their prefix.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -13,17 +14,17 @@ from integrations.actors import ActorKind
 from integrations.money import Money
 
 
-def choices(words: Any) -> list[tuple[str, str]]:  # noqa: ANN401 - an enum of text, or some of its members
-    """Return stored values as a choice field wants them, labelled as the OpenAPI document's own names expect."""
+def choices(words: Iterable[Any]) -> list[tuple[str, str]]:
+    """Return stored values as a choice field wants them, labelled as the OpenAPI names expect."""
     if not isinstance(words, type):
         return [(word.value, word.value) for word in words]
     return list(getattr(words, "choices", None) or [(word.value, word.name) for word in words])
 
 
 class Document(serializers.Serializer[Any]):
-    """Something that is answered; never read from a caller. The OpenAPI document names it without its suffix."""
+    """Something that is answered, never read; the OpenAPI document names it without its suffix."""
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401 - Python's own arguments
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         """Name the component."""
         super().__init_subclass__(**kwargs)
         cls.Meta = type("Meta", (), {"ref_name": cls.__name__.removesuffix("Document")})  # type: ignore[attr-defined]  # read by drf-spectacular
@@ -40,23 +41,25 @@ class ActorDocument(Document):
 class ActorOf(serializers.Field[Any, Any, Any, Any]):
     """The actor that two columns of a row name, `<prefix>_kind` and `<prefix>_identity`."""
 
-    def __init__(self, prefix: str, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's own arguments
+    def __init__(self, prefix: str, **kwargs: Any) -> None:
         super().__init__(source="*", read_only=True, **kwargs)
         self._prefix = prefix
 
     def to_representation(self, row: object) -> dict[str, str] | None:
         """Return kind and identity; None where the columns are empty."""
         kind = getattr(row, f"{self._prefix}_kind")
-        return {"kind": kind, "identity": getattr(row, f"{self._prefix}_identity")} if kind else None
+        return (
+            {"kind": kind, "identity": getattr(row, f"{self._prefix}_identity")} if kind else None
+        )
 
 
 class AmountOf(serializers.CharField):
     """The amount of a row that has `amount` and `currency`, e.g. `12.50`."""
 
-    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's own arguments
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(source="*", read_only=True, **kwargs)
 
-    def to_representation(self, row: Any) -> Any:  # noqa: ANN401 - any row with these two columns
+    def to_representation(self, row: Any) -> Any:
         """Return the amount at its currency's precision; None where no money moves."""
         if row.amount is None:
             return None
@@ -66,16 +69,16 @@ class AmountOf(serializers.CharField):
 class PublicIdOf(serializers.CharField):
     """The public identifier of a row that this one refers to."""
 
-    def __init__(self, reference: str, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's own arguments
+    def __init__(self, reference: str, **kwargs: Any) -> None:
         super().__init__(source=f"{reference}.public_id", read_only=True, **kwargs)
 
 
 class TextOrNull(serializers.CharField):
     """Text that is null where the column is empty."""
 
-    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - DRF's own arguments
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(allow_null=True, **kwargs)
 
-    def to_representation(self, value: object) -> Any:  # noqa: ANN401 - None is an answer too
+    def to_representation(self, value: object) -> Any:
         """Return the text, or None where there is none."""
         return str(value) if value else None

@@ -23,7 +23,7 @@ class ProblemDocument(Document):
     status = serializers.IntegerField()
     detail = serializers.CharField(help_text="What is so and what to do.")
     instance = serializers.CharField(help_text="The address that was asked.")
-    errors = serializers.DictField(
+    errors = serializers.DictField(  # type: ignore[assignment]  # a field, not what validating finds
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
         help_text="Sentences by field; dots lead into objects.",

@@ -1,7 +1,7 @@
 """The view that every endpoint is made from.
 
-Promises: a token or 401; https or 403, never a redirect; query parameters as strict as bodies; what is answered is kept by no cache; a
-document is read at one moment.
+Promises: a token or 401; https or 403, never a redirect; query parameters as strict as bodies; what
+is answered is kept by no cache; a document is read at one moment.
 Does not know what is asked.
 """
 
@@ -27,7 +27,7 @@ PLAIN_HTTP = ProblemType(
     name="plain-http",
     status=HTTPStatus.FORBIDDEN,
     title="The token came unencrypted",
-    advice="Send requests to https. Whoever could read this one has the token: revoke it and make another.",
+    advice="Send it to https. Whoever could read this has the token: revoke it, make another.",
 )
 
 
@@ -52,7 +52,7 @@ class ApiView(APIView):
 
     def finalize_response(
         self, request: Request, response: Any, *args: object, **kwargs: object
-    ) -> Any:  # noqa: ANN401 - DRF's signature
+    ) -> Any:
         """Let no cache keep what only this token may see."""
         finalized = super().finalize_response(request, response, *args, **kwargs)
         finalized.headers.setdefault("Cache-Control", "no-store")
@@ -99,9 +99,9 @@ def read_as(kind: type[Body], data: object) -> dict[str, Any]:
     return dict(reader.validated_data)
 
 
-def _single(parameters: Any) -> Mapping[str, str]:  # noqa: ANN401 - QueryDict's own pairs
+def _single(parameters: Any) -> Mapping[str, str]:
     """Take each query parameter once; an empty one is as good as none."""
-    found = {name: values for name, values in parameters}
+    found = dict(parameters)
     twice = {name: ["It is given twice; give it once."] for name in found if len(found[name]) > 1}
     if twice:
         raise ValidationError(twice)

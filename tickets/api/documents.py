@@ -88,7 +88,9 @@ class TicketDocument(Document):
     """A ticket: the unified case, whichever helpdesk it came from."""
 
     id = serializers.CharField(source="public_id")
-    source = serializers.CharField(help_text="A connection, or `api`.")
+    source = serializers.CharField(  # type: ignore[assignment]  # the ticket's
+        help_text="A connection, or `api`."
+    )
     external_id = serializers.CharField()
     status = serializers.ChoiceField(choices(TicketStatus))
     desk_status = serializers.CharField(help_text="The helpdesk's own status, kept apart.")
