@@ -25,6 +25,8 @@ from integrations.ports import BlockedBy, CallTrace, Fenced, NotSent, OutcomeUnk
 BODY_MAX_BYTES = 1024 * 1024
 _PIECE_BYTES = 64 * 1024
 
+_TRANSPORT_FAILURES = (RequestException, HTTPError, OSError)
+
 log = structlog.get_logger(__name__)
 
 
@@ -111,17 +113,17 @@ class HttpClient:
             return _spoken(transport, exchange, request)
         except Fenced as stop:
             return _ended(exchange, f"fenced: {stop.reason}")
-        except (NotConnected, _NotReadable) as stop:
+        except NotConnected as stop:
             return _ended(exchange, stop.reason)
-        except (RequestException, HTTPError, OSError):
-            return _ended(exchange, str(exchange.stage))
-        except Exception:
+        except _NotReadable as stop:
+            return _ended(exchange, DEADLINE if exchange.is_over else stop.reason)
+        except Exception as error:
             # A hostile answer can make the libraries raise anything. Once a byte has left, the one
-            # thing that is true is that the outcome is unknown; before, it is our own mistake and
-            # must be seen.
-            if not exchange.has_written:
+            # thing that is true is that the outcome is unknown; before, whatever is not a
+            # transport's is our own mistake and must be seen.
+            if not exchange.has_written and not isinstance(error, _TRANSPORT_FAILURES):
                 raise
-            return _ended(exchange, str(exchange.stage))
+            return _ended(exchange, DEADLINE if exchange.is_over else str(exchange.stage))
         finally:
             transport.close()
 
@@ -135,7 +137,7 @@ def _spoken(transport: OneExchange, exchange: Exchange, request: HttpRequest) ->
     finally:
         response.close()
     if exchange.is_over:
-        # A body that ends with its connection looks complete when it is the watchdog who ended it.
+        # What the watchdog cut can look whole, as where only a trailer was still to come.
         raise _NotReadable(DEADLINE)
     headers = {name.lower(): value for name, value in response.headers.items()}
     return Answer(
@@ -170,13 +172,11 @@ def _whole_body(response: Response) -> bytes:
 
 def _says_its_length(response: Response) -> bool:
     chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
-    return chunked or "Content-Length" in response.headers
+    return chunked or response.headers.get("Content-Length", "").isdecimal()
 
 
 def _ended(exchange: Exchange, reason: str) -> NotSent | OutcomeUnknown:
     """Say what is known of an exchange without an answer: the first byte alone decides."""
-    if exchange.is_over:
-        reason = DEADLINE
     trace = CallTrace(duration_ms=exchange.duration_ms)
     if exchange.has_written:
         return OutcomeUnknown(reason=reason, trace=trace)

@@ -346,7 +346,7 @@ class TestSend:
         order = store.shop.order(total="100.00")
         refund = store.refund_of(order.id, "12.50")
         store.shop.fault(fault, operation="refundCreate")
-        sent = store.impatient(timedelta(seconds=0.5)).send(refund)
+        sent = store.impatient(timedelta(seconds=1)).send(refund)
         store.shop.clear_faults()
         assert isinstance(sent, OutcomeUnknown)
         assert sent.reason == "deadline"

@@ -75,12 +75,12 @@ def test_a_fence_that_breaks_lets_no_byte_pass_and_is_heard() -> None:
 
 def test_a_fence_that_takes_all_the_time_lets_no_byte_pass() -> None:
     def fence() -> None:
-        threading.Event().wait(0.4)
+        threading.Event().wait(0.7)
 
     with RawServer(lambda line: None) as server:
         outcome = call(
             local(server.port),
-            deadline_seconds=0.2,
+            deadline_seconds=0.5,
             before_write=fence,
         )
     assert isinstance(outcome, NotSent)
@@ -166,7 +166,7 @@ def test_a_handshake_without_an_end_is_not_sent(shops: Certificate, drip: bytes)
 
     with RawServer(speak) as server:
         outcome = call(
-            local(server.port, "https", SHOP), client=secure_client(shops), deadline_seconds=0.3
+            local(server.port, "https", SHOP), client=secure_client(shops), deadline_seconds=1.0
         )
     assert isinstance(outcome, NotSent)
     assert outcome.reason == "deadline"
@@ -192,7 +192,7 @@ def test_a_dripped_answer_over_tls_ends_at_the_deadline(shops: Certificate) -> N
 
     with RawServer(over_tls(shops, speak)) as server:
         outcome = call(
-            local(server.port, "https", SHOP), client=secure_client(shops), deadline_seconds=0.6
+            local(server.port, "https", SHOP), client=secure_client(shops), deadline_seconds=1.0
         )
     assert (type(outcome).__name__, getattr(outcome, "reason", "")) == (
         "OutcomeUnknown",

@@ -105,7 +105,7 @@ def test_a_connection_that_nobody_accepts_is_not_sent() -> None:
             for one in waiting:
                 one.setblocking(False)
                 one.connect_ex(("127.0.0.1", port))
-            outcome = call(local(port), deadline_seconds=0.3)
+            outcome = call(local(port), deadline_seconds=1.0)
         finally:
             for one in waiting:
                 one.close()
@@ -189,8 +189,15 @@ def test_an_answer_that_is_cut_or_is_none_is_unknown(raw: bytes) -> None:
 
 @pytest.mark.parametrize(
     "raw",
-    [b"HTTP/1.1 200 OK\r\nContent-Le", b"HTTP/1.1 200 OK\r\n\r\n{}"],
-    ids=["headers cut", "until the connection ends"],
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"HTTP/1.1 200 OK\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: two\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2, 2\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n{}",
+    ],
+    ids=["headers cut", "until the connection ends", "no number", "negative", "twice", "identity"],
 )
 def test_an_answer_that_does_not_say_its_length_can_not_be_known_to_be_whole(raw: bytes) -> None:
     assert known(closing(raw)) == ("OutcomeUnknown", "answer_without_length")
@@ -213,14 +220,14 @@ def test_an_answer_that_drips_ends_at_the_deadline(drip: bytes) -> None:
         line.drip(drip)
 
     with RawServer(speak) as server:
-        outcome = call(local(server.port), deadline_seconds=0.4)
+        outcome = call(local(server.port), deadline_seconds=1.0)
     assert known(outcome) == ("OutcomeUnknown", "deadline")
     assert server.received[0].endswith(BODY)
 
 
 def test_silence_after_the_request_ends_at_the_deadline() -> None:
     with RawServer(lambda line: None) as server:
-        outcome = call(local(server.port), deadline_seconds=0.3)
+        outcome = call(local(server.port), deadline_seconds=1.0)
     assert known(outcome) == ("OutcomeUnknown", "deadline")
 
 
