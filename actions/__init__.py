@@ -1,1 +1,1 @@
-"""Propose, gate, execute, confirm, reconcile: what Razviel does and how it knows that it happened."""
+"""Propose, gate, execute, confirm, reconcile: what Razviel does and how it knows it happened."""

@@ -9,7 +9,15 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from actions.models import Attempt, AttemptOutcome, FindingResult, Intent, ReadResult, ResolvedHow
+from actions.models import (
+    Attempt,
+    AttemptOutcome,
+    Finding,
+    FindingResult,
+    Intent,
+    ReadResult,
+    ResolvedHow,
+)
 
 
 def may_have_left(intent: Intent) -> QuerySet[Attempt]:
@@ -18,7 +26,7 @@ def may_have_left(intent: Intent) -> QuerySet[Attempt]:
 
 
 def unresolved(intent: Intent) -> QuerySet[Attempt]:
-    """Return the attempts of which nobody knows yet whether they had an effect, the open one included."""
+    """Return the attempts whose effect nobody knows yet, the open one included."""
     answered = [AttemptOutcome.ECHOED, AttemptOutcome.REJECTED]
     return may_have_left(intent).exclude(outcome__in=answered).filter(resolved_at=None)
 
@@ -28,14 +36,22 @@ def doubtful_since(intent: Intent) -> datetime | None:
     return may_have_left(intent).order_by("number").values_list("started_at", flat=True).first()
 
 
+def sent_by_another_app(intent: Intent) -> bool:
+    """Say whether an app that is not the connection's any more may have sent it: keys and authorship are that app's."""
+    return may_have_left(intent).exclude(app=intent.connection.app).exists()
+
+
 def resolve(intent: Intent, how: ResolvedHow, *, at: datetime) -> None:
-    """Close the book on attempts without a readable answer: their effect was found, or proven absent."""
+    """Close the book on unanswered attempts: their effect was found, or is proven absent."""
     doubtful = intent.attempts.filter(outcome=AttemptOutcome.UNKNOWN, resolved_at=None)
     doubtful.update(resolved_at=at, resolved_how=how)
 
 
-def absences(intent: Intent) -> QuerySet[Intent, datetime]:
-    """Return when each read that proves absence began: complete, and after the last send could still land."""
+def absences(intent: Intent) -> QuerySet[Finding, datetime]:
+    """Return when each read that proves absence began.
+
+    Such a read is complete, and began after the last send could still land.
+    """
     findings = intent.findings.filter(
         result=FindingResult.ABSENT,
         read__result=ReadResult.COMPLETE,

@@ -50,18 +50,16 @@ def resolve(
 
     Raises:
         NotOpen: The ticket is closed or handed over.
-        NotResolvable: A request has no outcome, something is unsettled, or a person's word was given by no person.
+        NotResolvable: A request has no outcome, something is unsettled, or no person gave what
+            only a person may state.
     """
     stated = {fulfilment.request.pk: fulfilment for fulfilment in fulfilments}
     with transaction.atomic():
         ticket = _lock_open(ticket)
         requests = current_requests(ticket)
         missing = [*_unsettled(ticket), *_no_channel_yet(ticket), *_not_a_person(stated, by)]
-        missing += (
-            []
-            if requests
-            else ["state what the customer asked for: a resolved ticket needs a request"]
-        )
+        if not requests:
+            missing.append("state what the customer asked for: a resolved ticket needs a request")
         if not missing:
             for request in requests:
                 missing += _fulfil(request, stated.get(request.pk), by=by, at=at)
@@ -129,9 +127,8 @@ def _fulfil(request: Request, stated: Fulfilment | None, *, by: Actor, at: datet
     if stated is not None:
         _state_outcome(request, stated, by=by, at=at)
         return []
-    for intent in Intent.objects.filter(ticket=request.ticket, state=State.CONFIRMED).order_by(
-        "pk"
-    ):
+    confirmed = Intent.objects.filter(ticket=request.ticket, state=State.CONFIRMED)
+    for intent in confirmed.order_by("pk"):
         external = ExternalObject.objects.get(intent=intent)
         if is_as_asked(request, intent) and not external.outcomes.exists():
             _insert_outcome(request, external, intent, by=by, at=at)
@@ -147,14 +144,11 @@ def has_outcome(request: Request) -> bool:
 
 def is_as_asked(request: Request, intent: Intent) -> bool:
     """Say whether an intent does exactly what a request asks: kind, target, amount and currency."""
-    asked_money = request.amount is None or (request.amount, request.currency) == (
-        intent.amount,
-        intent.currency,
-    )
+    asked, done = (request.amount, request.currency), (intent.amount, intent.currency)
     return (
         request.kind == intent.kind
         and request.target in ("", intent.target.identifier)
-        and asked_money
+        and (request.amount is None or asked == done)
     )
 
 
@@ -165,14 +159,14 @@ def _state_outcome(request: Request, stated: Fulfilment, *, by: Actor, at: datet
     statement = sealed.seal(
         subject_key=customer.subject_key, field="outcome.statement", text=stated.why
     )
-    external = (
-        ExternalObject.objects.filter(intent=stated.intent).first() if stated.intent else None
-    )
+    external = None
+    if stated.intent is not None:
+        external = ExternalObject.objects.filter(intent=stated.intent).first()
     Outcome.objects.create(
         workspace_id=request.workspace_id,
         request=request,
         external_object=external,
-        intent=external and stated.intent,
+        intent=None if external is None else stated.intent,
         statement=statement,
         by_kind=by.kind,
         by_identity=by.identity,
@@ -222,7 +216,7 @@ def _close(
 
 
 def _references(ticket: Ticket) -> dict[str, object]:
-    """Return what the closing stands on: the external identifiers of its outcomes, and its reply channel."""
+    """Return what the closing stands on: its outcomes' external identifiers, its reply channel."""
     facts = ExternalObject.objects.filter(outcomes__request__ticket=ticket).order_by("pk")
     return {
         "external_objects": list(facts.values_list("identifier", flat=True)),

@@ -14,7 +14,7 @@ from django.db.models import Q
 from actions.keys import Canonical
 from actions.locks import Locked
 from actions.models import Attempt, Echo, EchoPart, ExternalObject, Intent, Read
-from actions.moves import flag, move
+from actions.moves import Columns, flag, move
 from actions.schedule import due_again, durations_of, entered_at
 from actions.states import (
     FailedReason,
@@ -56,7 +56,7 @@ def disagreements(intent: Intent, observation: Observation) -> tuple[str, ...]:
 
 
 def _is_free(intent: Intent, observation: Observation) -> bool:
-    """Say whether an object can still prove this intent: it proves no other, and this has no other."""
+    """Say whether an object can prove this intent: it proves no other, and this has no other."""
     same = Q(
         connection_id=intent.connection_id,
         type=observation.object_type,
@@ -70,7 +70,7 @@ def _is_free(intent: Intent, observation: Observation) -> bool:
 def adopt(
     locked: Locked, observation: Observation, *, source: Attempt | Read, at: datetime
 ) -> None:
-    """Bind an external object to its intent, keep the echo, and move the intent to what the parts say.
+    """Bind an external object to its intent, keep the echo, and follow what the parts say.
 
     Raises:
         BelongsToAnother: Callers look for `disagreements` first; this is the guard behind them.
@@ -166,7 +166,7 @@ def follow(
 
 def _arrive(locked: Locked, judged: Judged, parts: tuple[Part, ...], *, at: datetime) -> None:
     intent = locked.intent
-    changes: dict[str, object] = {"unknown_since": None, "due_at": None}
+    changes: Columns = {"unknown_since": None, "due_at": None}
     match judged.state:
         case State.CONFIRMED:
             changes["confirmed_at"] = at
@@ -175,6 +175,8 @@ def _arrive(locked: Locked, judged: Judged, parts: tuple[Part, ...], *, at: date
         case State.PENDING | State.PARTIALLY_CONFIRMED:
             schedule = durations_of(intent.connection).pending_schedule
             changes["due_at"] = due_again(schedule, intent=intent, started_at=at, now=at)
+        case _:
+            pass  # whatever else the parts may say, `move` has the last word
     move(
         intent,
         judged.state,

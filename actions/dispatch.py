@@ -18,7 +18,7 @@ from actions.models import Intent
 log = structlog.get_logger(__name__)
 
 ADVANCE = "actions.advance_intent"
-"""The task that does whatever is due for one intent; the name is a contract with queued messages."""
+"""The task that does what is due for one intent; the name is a contract with queued messages."""
 
 TAKEN_FOR = timedelta(seconds=30)
 """For how long a row that was taken is not due again: longer than a call may take."""
@@ -38,13 +38,10 @@ def publish(intent_pk: int) -> None:
 
 
 def claim_due(*, now: datetime, limit: int) -> list[int]:
-    """Take up to `limit` due intents, oldest due first, and return their ids; others take others."""
+    """Take up to `limit` due intents, the longest due first; whoever calls meanwhile takes others."""
     with transaction.atomic():
         rows = Intent.objects.filter(due_at__lte=now).order_by("due_at", "pk")
-        taken = list(
-            rows.select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)[
-                :limit
-            ]
-        )
+        free = rows.select_for_update(skip_locked=True, no_key=True)
+        taken = list(free.values_list("pk", flat=True)[:limit])
         Intent.objects.filter(pk__in=taken).update(due_at=now + TAKEN_FOR)
     return taken

@@ -25,7 +25,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doubt:
-    """What is known of an intent whose last send has no readable answer, after one read of its target."""
+    """What is known, after one read of its target, of an intent whose last send has no answer."""
 
     read_started_at: datetime
     complete: bool
@@ -35,7 +35,7 @@ class Doubt:
     """By when a lost request has landed or never will, reads' lag included."""
     resend_until: datetime
     resend_ended: bool
-    """Was the right to resend given up: withdrawn, handed over, another app, another use of the key?"""
+    """Was the right to resend given up: withdrawn, handed over, another app, the key used anew?"""
     found_again: bool
     """Does the platform replay our key, or do we find our effect again exactly?"""
     rejected: bool
@@ -69,7 +69,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Nothing is proven yet: read again by schedule, and at `not_before`, when a read can prove more."""
+    """Nothing is proven yet: read again by schedule, or at `not_before`, when a read proves more."""
 
     not_before: datetime | None = None
 
@@ -109,6 +109,10 @@ def _of_absence(doubt: Doubt) -> Decision:
         return Fail(reason=FailedReason.REJECTED)
     if doubt.resend_ended or doubt.read_started_at >= doubt.resend_until:
         return _past_the_window(doubt)
+    return _inside_the_window(doubt)
+
+
+def _inside_the_window(doubt: Doubt) -> Decision:
     if doubt.obstacle is not None:
         return Ask(reason=doubt.obstacle)
     if not doubt.found_again:

@@ -103,7 +103,7 @@ def _may_be_claimed(locked: Locked) -> bool:
 
 
 def _may_be_resent(intent: Intent) -> bool:
-    """Is every attempt resolved, by a read that is still fresh, and by the app that would send again?"""
+    """Is every attempt resolved, by a fresh read, and made by the app that would send again?"""
     proven_at = proven_absent_at(intent)
     fresh_since = now() - durations_of(intent.connection).regate_after
     return (
@@ -119,7 +119,7 @@ def _window_is_open(intent: Intent, send_by: datetime) -> bool:
 
 
 def _same_app(intent: Intent) -> bool:
-    """After a change of app nothing is resent: keys and authorship belong to the app that sent first."""
+    """After a change of app nothing is resent: keys and authorship belong to the first app."""
     return not may_have_left(intent).exclude(app=intent.connection.app).exists()
 
 
@@ -159,7 +159,7 @@ def _open_attempt(
 
 
 def settles_after(intent: Intent, capabilities: Capabilities) -> timedelta:
-    """Return how long a lost request may still land; shorter on a sandbox whose time runs faster."""
+    """Return how long a lost request may still land; less on a sandbox whose time runs faster."""
     return capabilities.settles_after * float(intent.connection.time_scale)
 
 
@@ -179,7 +179,9 @@ _FENCE = """
 
 
 def fence(claimed: Claimed) -> None:
-    """Look one last time, after connecting and before the first byte: one statement, then the local clock.
+    """Look one last time, after connecting and before the first byte.
+
+    One statement asks what has happened meanwhile; the local clock says whether it is too late.
 
     Raises:
         Fenced: Somebody stopped it meanwhile, or it is too late: nothing may be written.

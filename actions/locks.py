@@ -1,6 +1,7 @@
-"""The one order in which rows are locked: ticket, target, intent (counters stand between target and intent).
+"""The one order in which rows are locked: ticket, target, intent.
 
-Promises: who locks through these functions never waits in a circle.
+Promises: who locks through these functions never waits in a circle; counters have their place
+between target and intent.
 Does not know what is done under the locks.
 """
 
@@ -20,7 +21,7 @@ class Locked:
 
 
 def lock_intent(intent_pk: int) -> Locked:
-    """Lock an intent with its ticket and target, in the order of the house, and read them afresh."""
+    """Lock an intent with its ticket and target, in the order of the house; read them afresh."""
     ticket_pk, target_pk = Intent.objects.values_list("ticket_id", "target_id").get(pk=intent_pk)
     ticket = Ticket.objects.select_for_update(no_key=True).get(pk=ticket_pk)
     target = Target.objects.select_for_update(no_key=True).get(pk=target_pk)

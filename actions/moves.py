@@ -7,17 +7,51 @@ Does not know why a move is right: callers bring the proof first, and the databa
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import TypedDict, Unpack
 
 from django.db import transaction
 
 from actions.keys import Canonical, canonical_json
-from actions.models import Intent, IntentEvent
+from actions.models import GateDecision, Intent, IntentEvent
 from actions.states import SETTLED, IllegalMove, StaleState, State, may
 from integrations.actors import Actor
 
 _REASON_LENGTH_MAX = 500
+
+
+class Columns(TypedDict, total=False):
+    """The columns that may change together with a move or a remark, and no others."""
+
+    state_reason: str
+    decision: GateDecision
+    document: str
+    api_version: str
+    body: bytes
+    body_digest: str
+    first_sent_at: datetime | None
+    resend_until: datetime | None
+    resend_ended_at: datetime
+    settles_at: datetime | None
+    unknown_since: datetime | None
+    needs_human_since: datetime | None
+    needs_human_reason: str
+    due_at: datetime | None
+    lease_until: datetime | None
+    confirmed_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """What an event says beside the states: its name, by whom, when and why."""
+
+    name: str
+    by: Actor
+    at: datetime
+    reason: str
+    details: Mapping[str, Canonical] = field(default_factory=dict)
 
 
 def move(
@@ -28,7 +62,7 @@ def move(
     at: datetime,
     reason: str,
     details: Mapping[str, Canonical] | None = None,
-    **changes: object,
+    **changes: Unpack[Columns],
 ) -> None:
     """Move an intent along one arc, with the columns that change together with its state.
 
@@ -48,21 +82,13 @@ def move(
     origin = State(intent.state)
     if not may(origin, to):
         raise IllegalMove(f"An intent never moves from {origin} to {to}.")
-    implied: dict[str, object] = {"state_reason": "", "lease_until": None}
+    implied: Columns = {"state_reason": "", "lease_until": None}
     if to in SETTLED:
         implied |= {"due_at": None, "unknown_since": None}
     if to in SETTLED and to is not State.FAILED:
         implied |= {"needs_human_since": None, "needs_human_reason": ""}
-    _write(
-        intent,
-        name=to.value,
-        to=to,
-        by=by,
-        at=at,
-        reason=reason,
-        details=details,
-        changes=implied | changes,
-    )
+    told = _Told(name=to.value, by=by, at=at, reason=reason, details=details or {})
+    _write(intent, told, to=to, changes=implied | changes)
 
 
 def remark(
@@ -73,103 +99,81 @@ def remark(
     at: datetime,
     reason: str,
     details: Mapping[str, Canonical] | None = None,
-    **changes: object,
+    **changes: Unpack[Columns],
 ) -> None:
     """Leave an event without a transition, with the columns that change with it.
 
     Raises:
         StaleState: Someone moved the intent first.
     """
-    state = State(intent.state)
-    _write(
-        intent, name=name, to=state, by=by, at=at, reason=reason, details=details, changes=changes
-    )
+    told = _Told(name=name, by=by, at=at, reason=reason, details=details or {})
+    _write(intent, told, to=State(intent.state), changes=changes)
 
 
 def flag(intent: Intent, needs_human: str, *, by: Actor, at: datetime, reason: str) -> None:
-    """Put an intent before a person, with a reason from the closed list; once, while the reason stands."""
+    """Put an intent before a person, with a reason from the closed list; once while it stands."""
     if intent.needs_human_reason == needs_human:
         return
     since = intent.needs_human_since or at
     remark(
-        intent, "needs_human", by=by, at=at, reason=reason, details={"needs_human": needs_human},
-        needs_human_since=since, needs_human_reason=needs_human,
-    )  # fmt: skip
+        intent,
+        "needs_human",
+        by=by,
+        at=at,
+        reason=reason,
+        details={"needs_human": needs_human},
+        needs_human_since=since,
+        needs_human_reason=needs_human,
+    )
 
 
 def record_birth(intent: Intent, *, reason: str) -> None:
     """Leave the first event of a new intent; called in the transaction that inserted it."""
-    _append(
-        intent,
-        name="proposed",
-        origin="",
-        by=intent.proposer,
-        at=intent.created_at,
-        reason=reason,
-        details={},
-    )
+    told = _Told(name="proposed", by=intent.proposer, at=intent.created_at, reason=reason)
+    _append(intent, told, origin="")
 
 
-def _write(
-    intent: Intent,
-    *,
-    name: str,
-    to: State,
-    by: Actor,
-    at: datetime,
-    reason: str,
-    details: Mapping[str, Canonical] | None,
-    changes: dict[str, object],
-) -> None:
+def _write(intent: Intent, told: _Told, *, to: State, changes: Columns) -> None:
     origin = State(intent.state)
-    changes = {"state": to, "event_count": intent.event_count + 1, "updated_at": at} | changes
+    written = {"state": to, "event_count": intent.event_count + 1, "updated_at": told.at, **changes}
     with transaction.atomic():
         rows = Intent.objects.filter(pk=intent.pk, state=origin, event_count=intent.event_count)
-        if rows.update(**changes) != 1:
+        if rows.update(**written) != 1:
             raise StaleState(f"{intent.public_id} is not {origin} any more; nothing was changed.")
-        for column, value in changes.items():
+        for column, value in written.items():
             setattr(intent, column, value)
-        _append(
-            intent, name=name, origin=origin, by=by, at=at, reason=reason, details=details or {}
-        )
+        _append(intent, told, origin=origin)
 
 
-def _append(
-    intent: Intent,
-    *,
-    name: str,
-    origin: str,
-    by: Actor,
-    at: datetime,
-    reason: str,
-    details: Mapping[str, Canonical],
-) -> None:
-    number = intent.event_count
-    previous = (
-        IntentEvent.objects.filter(intent=intent, number=number - 1)
-        .values_list("digest", flat=True)
-        .first()
-        or ""
-    )
-    reason = reason[:_REASON_LENGTH_MAX]
+def _append(intent: Intent, told: _Told, *, origin: str) -> None:
+    last = IntentEvent.objects.filter(intent=intent, number=intent.event_count - 1)
+    previous = last.values_list("digest", flat=True).first() or ""
+    reason = told.reason[:_REASON_LENGTH_MAX]
     body = canonical_json(
         {
-            "at": at.astimezone(UTC).isoformat(), "by": by.identity, "by_kind": by.kind.value, "details": details,
-            "from": str(origin), "intent": intent.public_id, "name": name, "number": number, "reason": reason,
+            "at": told.at.astimezone(UTC).isoformat(),
+            "by": told.by.identity,
+            "by_kind": told.by.kind.value,
+            "details": told.details,
+            "from": str(origin),
+            "intent": intent.public_id,
+            "name": told.name,
+            "number": intent.event_count,
+            "reason": reason,
             "to": str(intent.state),
         }
-    )  # fmt: skip
+    )
     IntentEvent.objects.create(
         workspace_id=intent.workspace_id,
         intent=intent,
-        number=number,
-        name=name,
+        number=intent.event_count,
+        name=told.name,
         from_state=origin,
         to_state=intent.state,
-        by_kind=by.kind,
-        by_identity=by.identity,
+        by_kind=told.by.kind,
+        by_identity=told.by.identity,
         reason=reason,
-        at=at,
+        at=told.at,
         body=body,
         previous_digest=previous,
         digest=sha256((previous + body).encode()).hexdigest(),

@@ -1,4 +1,4 @@
-"""Settling doubt by the platform's word: one read of a target serves every intent on it that waits for one.
+"""Settling doubt by the platform's word, read once for every intent on a target that waits for it.
 
 Promises: nothing is sent from here and nothing is guessed; what is found is adopted, absence is
 believed only by the rule of `actions.doubt`, a schedule that ends puts the case before a person.
@@ -47,8 +47,13 @@ from integrations.ports import (
 )
 
 READ_STATES = (
-    State.UNKNOWN, State.PENDING, State.PARTIALLY_CONFIRMED, State.CONFIRMED, State.ACCEPTED, State.FAILED,
-)  # fmt: skip
+    State.UNKNOWN,
+    State.PENDING,
+    State.PARTIALLY_CONFIRMED,
+    State.CONFIRMED,
+    State.ACCEPTED,
+    State.FAILED,
+)
 """What a read may say something about; an executing intent is its worker's until the lease ends."""
 
 
@@ -151,8 +156,8 @@ def _settle_doubt(
 
 _ASKED = {
     NeedsHuman.TWO_MATCHES: "more than one effect on the store carries this intent's marker",
-    NeedsHuman.MARKER_DISAGREES: "an effect carries this intent's marker and is not what was asked",
-    NeedsHuman.FOREIGN_EFFECT: "an equal effect by somebody else appeared meanwhile: nothing is sent again",
+    NeedsHuman.MARKER_DISAGREES: "an effect with this intent's marker is not what was asked",
+    NeedsHuman.FOREIGN_EFFECT: "an equal effect by somebody else appeared: nothing is sent again",
     NeedsHuman.ORDER_CHANGED: "the order was cancelled or disputed meanwhile: nothing is sent again",
     NeedsHuman.AMBIGUOUS_READ: "this kind can't be found again exactly: nothing is sent again",
     NeedsHuman.EXHAUSTED_SENDS: "it was sent as often as one intent may be",
@@ -191,7 +196,7 @@ def _matching(intent: Intent, observations: Iterable[Observation]) -> list[Obser
 
 
 def _obstacle(intent: Intent, snapshot: OrderSnapshot) -> NeedsHuman | None:
-    """Say what a person must see before anything is sent again: facts that the gate did not have."""
+    """Say what a person must see before anything is sent again: facts that the gate had not."""
     gated = intent.decision.facts["order"] if intent.decision else {}
     if snapshot.cancelled_at is not None and not gated.get("cancelled"):
         return NeedsHuman.ORDER_CHANGED
@@ -238,7 +243,7 @@ def _fail(intent: Intent, reason: FailedReason, *, at: datetime) -> None:
 
 
 def _wait(intent: Intent, not_before: datetime | None, *, at: datetime) -> None:
-    """Plan the next look by the schedule of the state, or at the moment when a look can prove more."""
+    """Plan the next look by the schedule of the state, or when a look can prove more."""
     durations = durations_of(intent.connection)
     in_doubt = intent.state == State.UNKNOWN
     schedule = durations.unknown_schedule if in_doubt else durations.pending_schedule

@@ -22,8 +22,8 @@ def durations_of(connection: Connection) -> Durations:
 def due_again(
     schedule: Schedule, *, intent: Intent, started_at: datetime, now: datetime
 ) -> datetime | None:
-    """Return the schedule's next moment for an intent, with jitter; None where the schedule has ended."""
-    share = random() * durations_of(intent.connection).jitter  # noqa: S311 - spreads load, guards nothing
+    """Return the schedule's next moment for an intent, with jitter; None where it has ended."""
+    share = random() * durations_of(intent.connection).jitter  # noqa: S311 - spreads load only
     return next_due(schedule, started_at=started_at, now=now, jitter=share)
 
 

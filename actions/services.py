@@ -9,6 +9,7 @@ Does not send: it records, and wakes a worker.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.db import transaction
 
@@ -62,7 +63,9 @@ class Proposed:
 
 
 def propose(*, ticket: Ticket, wish: Wish, by: Actor, at: datetime) -> Proposed:
-    """Record a wish as an intent, judge what can be judged now, and wake a worker; or return the one that stands.
+    """Record a wish as an intent, or return the one that stands.
+
+    What can be judged now is judged at once, and a worker is woken for the rest.
 
     Raises:
         UnknownKind: The catalogue has no such kind.
@@ -132,7 +135,7 @@ def _insert(
     *,
     by: Actor,
     at: datetime,
-    key: object,
+    key: UUID,
 ) -> Intent:
     reason = (
         wish.reason
@@ -167,7 +170,9 @@ def _insert(
 
 
 def withdraw(*, intent: Intent, by: Actor, at: datetime) -> Intent:
-    """Take an intent back: what was never sent is withdrawn, of what was sent the right to resend ends.
+    """Take an intent back.
+
+    What was never sent is withdrawn; of what was sent, the right to resend ends.
 
     Raises:
         AlreadySettled: The intent has ended.

@@ -1,6 +1,7 @@
-"""What the database holds about tickets alone: the path only grows, a revision follows what it revises, a resolution is born standing.
+"""What the database holds about tickets alone.
 
-Promises: the same for every caller, raw SQL included.
+Promises, to every caller, raw SQL included: the path only grows, a revision follows what it
+revises, a resolution is born standing.
 Does not know intents: what a resolved ticket needs stands in `actions.guards.closing`.
 """
 

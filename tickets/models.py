@@ -23,12 +23,14 @@ from integrations.rows import (
     actor_kind,
     public_id,
 )
-
 from tickets.path import Resolver
 
 
 class Customer(WorkspaceRow):
-    """A person who writes to the brand; verified only by an adapter's read, a Human Node or an integration, never by an AI."""
+    """A person who writes to the brand.
+
+    Verified only by an adapter's read, a Human Node or an integration, never by an AI.
+    """
 
     mutable: ClassVar = ("verified_at", "verified_by_kind", "verified_by_identity")
 
@@ -111,12 +113,12 @@ class Ticket(WorkspaceRow):
     )
     desk_status = models.CharField(max_length=40, blank=True)
     path = models.JSONField(default=list)
-    resolver = models.CharField(
+    resolver = models.CharField(  # noqa: DJ001 - null says: not resolved
         max_length=20,
         choices=[(r.value, r.value.replace("_", " ")) for r in Resolver],
         null=True,
         blank=True,
-    )  # noqa: DJ001 - null says: not resolved
+    )
     created_at = models.DateTimeField(db_default=Now())
     updated_at = models.DateTimeField(db_default=Now())
 
@@ -190,7 +192,10 @@ class Message(WorkspaceRow):
 
 
 class Request(WorkspaceRow):
-    """What the customer asked for, stated before anything is proposed. A revision is a new row; nothing is deleted."""
+    """What the customer asked for, stated before anything is proposed.
+
+    A revision is a new row; nothing is deleted.
+    """
 
     public_id = public_id("req")
     ticket = ScopedForeignKey(Ticket)
@@ -233,12 +238,12 @@ class Resolution(WorkspaceRow):
     public_id = public_id("res")
     ticket = ScopedForeignKey(Ticket)
     status = models.CharField(max_length=20, choices=TicketStatus.choices)
-    resolver = models.CharField(
+    resolver = models.CharField(  # noqa: DJ001 - null says: closed unresolved
         max_length=20,
         choices=[(r.value, r.value.replace("_", " ")) for r in Resolver],
         null=True,
         blank=True,
-    )  # noqa: DJ001 - null says: closed unresolved
+    )
     reason = models.CharField(max_length=24, choices=CloseReason.choices, blank=True)
     closed_by_kind = actor_kind()
     closed_by_identity = actor_identity()

@@ -1,4 +1,4 @@
-"""The rows of actions, by subject: the intent and its target, the gate, the evidence, the events."""
+"""The rows of actions by subject: the intent and its target, the gate, the evidence, the events."""
 
 from actions.models.events import IntentEvent
 from actions.models.evidence import (

@@ -1,8 +1,8 @@
-"""The event trail: every transition and remark of an intent, by whom and why, hash-chained per intent.
+"""The event trail: every transition and remark of an intent, by whom and why.
 
-Promises: append-only; event n names the digest of event n-1; the digest covers `body`, a
-canonical JSON text that a stranger can hash with nothing of ours; the columns beside it say the
-same (a trigger checks all three).
+Promises: append-only; hash-chained per intent: event n names the digest of event n-1; the digest
+covers `body`, a canonical JSON text that a stranger can hash with nothing of ours; the columns
+beside it say the same (a trigger checks all three).
 Does not know why a move is right: that is `actions.states`. Holds no personal data.
 """
 

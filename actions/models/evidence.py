@@ -46,9 +46,17 @@ class Attempt(WorkspaceRow):
     """One send of one intent: written and committed before the call, closed once."""
 
     write_once: ClassVar = (
-        "outcome", "outcome_reason", "closed_at", "closed_by", "http_status", "platform_request_id",
-        "answered_version", "duration_ms", "resolved_how", "resolved_at",
-    )  # fmt: skip
+        "outcome",
+        "outcome_reason",
+        "closed_at",
+        "closed_by",
+        "http_status",
+        "platform_request_id",
+        "answered_version",
+        "duration_ms",
+        "resolved_how",
+        "resolved_at",
+    )
 
     intent = ScopedForeignKey(Intent, related_name="attempts")
     number = models.PositiveIntegerField()
@@ -65,9 +73,9 @@ class Attempt(WorkspaceRow):
     platform_request_id = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001 - write-once
     answered_version = models.CharField(max_length=20, null=True, blank=True)  # noqa: DJ001 - write-once
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
-    resolved_how = models.CharField(
+    resolved_how = models.CharField(  # noqa: DJ001 - write-once
         max_length=8, choices=ResolvedHow.choices, null=True, blank=True
-    )  # noqa: DJ001 - write-once
+    )
     resolved_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:

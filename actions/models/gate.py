@@ -1,4 +1,4 @@
-"""What the Policy Gate keeps: policy versions, decisions with their arithmetic, approvals, counters.
+"""What the Policy Gate keeps: policy versions, decisions and arithmetic, approvals, counters.
 
 Promises: decisions and policy versions are append-only, so that a verdict can be recomputed from
 what is stored; an approval is used once.
@@ -47,7 +47,7 @@ class PolicyVersion(WorkspaceRow):
 
 
 class Phase(models.TextChoices):
-    """When a decision was taken: at the proposal (no outside facts) or in the worker (all four checks)."""
+    """When a decision was taken: at the proposal (no outside facts) or in the worker (all four)."""
 
     PROPOSAL = "proposal", "At the proposal"
     WORKER = "worker", "In the worker"
@@ -134,7 +134,10 @@ class Approval(WorkspaceRow):
 
 
 class Counter(WorkspaceRow):
-    """How much of one limit is used: an amount or a count, for a subject, on a day in the brand's zone or for all time."""
+    """How much of one limit is used: an amount or a count, for a subject.
+
+    It counts for one day in the brand's zone, or for all time.
+    """
 
     mutable: ClassVar = ("used",)
 

@@ -30,7 +30,7 @@ from tickets.models import Request, Ticket
 
 
 class Target(WorkspaceRow):
-    """The platform object that intents act on: a row that is locked, and a version that a lost race notices."""
+    """The platform object that intents act on: a row to lock, and a version to know a lost race."""
 
     mutable: ClassVar = ("version",)
 
@@ -56,13 +56,34 @@ class Intent(WorkspaceRow):
     """One action on one ticket, serving a request."""
 
     mutable: ClassVar = (
-        "state", "state_reason", "decision_id", "document", "api_version", "body", "body_digest",
-        "shop_amount", "shop_currency", "first_sent_at", "resend_until", "settles_at", "unknown_since", "needs_human_since",
-        "needs_human_reason", "due_at", "lease_until", "event_count", "updated_at",
-    )  # fmt: skip
+        "state",
+        "state_reason",
+        "decision_id",
+        "document",
+        "api_version",
+        "body",
+        "body_digest",
+        "shop_amount",
+        "shop_currency",
+        "first_sent_at",
+        "resend_until",
+        "settles_at",
+        "unknown_since",
+        "needs_human_since",
+        "needs_human_reason",
+        "due_at",
+        "lease_until",
+        "event_count",
+        "updated_at",
+    )
     write_once: ClassVar = (
-        "resend_ended_at", "confirmed_at", "set_aside_at", "set_aside_by_kind", "set_aside_by_identity", "set_aside_reason_id",
-    )  # fmt: skip
+        "resend_ended_at",
+        "confirmed_at",
+        "set_aside_at",
+        "set_aside_by_kind",
+        "set_aside_by_identity",
+        "set_aside_reason_id",
+    )
 
     public_id = public_id("int")
     ticket = ScopedForeignKey(Ticket)
