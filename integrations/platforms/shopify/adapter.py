@@ -7,6 +7,7 @@ Does not know intents, or when to send again.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 from integrations.http.client import HttpClient
@@ -76,6 +77,29 @@ REFUND_CAPABILITIES = Capabilities(
 )
 
 _AGREEMENT_PAGES_MAX = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Size:
+    """How much of an order is asked for at once."""
+
+    refunds: int
+    parts: int
+    """Transactions of one refund."""
+
+    def cuts(self, order: Fields) -> bool:
+        """Say whether the order may hold more than was asked for."""
+        listed = rows(order.get("refunds"), "refunds")
+        return len(listed) >= self.refunds or any(
+            has_more(fields(refund.get("transactions"), "transactions")) for refund in listed
+        )
+
+
+# Nested lists multiply: 250 refunds of 50 transactions could be reckoned as 12,500 points, and one
+# query may cost 1,000. https://shopify.dev/docs/apps/build/apis/graphql-admin/rate-limits
+# (as quoted in a stored copy, read 2026-11-30)
+_SMALL = _Size(refunds=25, parts=10)
+_LARGE = _Size(refunds=250, parts=50)
 # What may be hidden from an app without making the order unreadable. The first two are lists that
 # can't be null, so the order is asked for again without them; the others come as null beside the
 # error.
@@ -125,14 +149,24 @@ class ShopifyAdapter:
 
     def read_order(self, *, order: str) -> OrderSnapshot | Unreadable:
         """Read one order with all its refunds and their transactions."""
-        reply = self._ask_for_order(order)
+        reply = self._ask_for_order(order, _SMALL)
+        try:
+            if isinstance(reply, Reply) and _is_cut(reply, _SMALL):
+                return self._read(self._ask_for_order(order, _LARGE), _LARGE, asked=order)
+        except Unparseable as problem:
+            return Unreadable(reason=f"unparseable: {problem}", trace=reply.trace)
+        return self._read(reply, _SMALL, asked=order)
+
+    def _read(
+        self, reply: Reply | Unreadable, size: _Size, *, asked: str
+    ) -> OrderSnapshot | Unreadable:
         if isinstance(reply, Unreadable):
             return reply
         found = (reply.data or {}).get("order")
         if found is None and not reply.errors:
             return Unreadable(reason="order_not_found", not_found=True, trace=reply.trace)
         try:
-            return self._snapshot(fields(found, "order"), reply, asked=order)
+            return self._snapshot(fields(found, "order"), reply, size, asked=asked)
         except Unparseable as problem:
             return Unreadable(reason=f"unparseable: {problem}", trace=reply.trace)
 
@@ -195,11 +229,12 @@ class ShopifyAdapter:
             case NotSent() | OutcomeUnknown():
                 return _unreadable(heard)
 
-    def _ask_for_order(self, order: str) -> Reply | Unreadable:
+    def _ask_for_order(self, order: str, size: _Size) -> Reply | Unreadable:
         """Ask for all of it, and again without the lists that this app may not see."""
         switches = dict.fromkeys(_SWITCHES.values(), True)
         while True:
-            reply = self._ask(READ_ORDER, {"id": order, **switches})
+            sizes = {"refunds": size.refunds, "parts": size.parts}
+            reply = self._ask(READ_ORDER, {"id": order, **sizes, **switches})
             if isinstance(reply, Unreadable):
                 return reply
             hidden = {switch for name, switch in _SWITCHES.items() if _denied_whole(reply, name)}
@@ -211,14 +246,22 @@ class ShopifyAdapter:
             return reply
         return _unreadable(judge_errors(reply, root="order"))
 
-    def _snapshot(self, order: Fields, reply: Reply, *, asked: str) -> OrderSnapshot | Unreadable:
+    def _snapshot(
+        self, order: Fields, reply: Reply, size: _Size, *, asked: str
+    ) -> OrderSnapshot | Unreadable:
         if order.get("id") != asked:
             raise Unparseable("another order than was asked for")
         agreements = self._all_agreements(order)
         if isinstance(agreements, Unreadable):
             return agreements
         made_by, complete = agreements
-        return snapshot(order, makers=made_by, agreements_complete=complete, trace=reply.trace)
+        return snapshot(
+            order,
+            refunds_asked=size.refunds,
+            makers=made_by,
+            agreements_complete=complete,
+            trace=reply.trace,
+        )
 
     def _all_agreements(self, order: Fields) -> tuple[dict[str, str | None], bool] | Unreadable:
         """Page through an order's agreements: who made each refund, and whether that was all."""
@@ -245,6 +288,11 @@ class ShopifyAdapter:
             return _unreadable(judge_errors(reply, root="order"))
         found = fields((reply.data or {}).get("order"), "order")
         return fields(found.get("agreements"), "agreements")
+
+
+def _is_cut(reply: Reply, size: _Size) -> bool:
+    found = (reply.data or {}).get("order")
+    return found is not None and size.cuts(fields(found, "order"))
 
 
 def _refund_outcome(reply: Reply) -> SendOutcome:

@@ -150,6 +150,7 @@ def makers(agreements: Iterable[Fields]) -> dict[str, str | None]:
 def snapshot(
     order: Fields,
     *,
+    refunds_asked: int,
     makers: Mapping[str, str | None],
     agreements_complete: bool,
     trace: CallTrace,
@@ -158,6 +159,7 @@ def snapshot(
 
     Args:
         order: Its fields.
+        refunds_asked: How many refunds the list could hold at most.
         makers: As read from all pages of its agreements.
         agreements_complete: Whether all pages were read, or none could be.
         trace: Of the answer that holds the order.
@@ -169,7 +171,7 @@ def snapshot(
     refunds = [
         observation(row, order=identifier, author=makers.get(str(row.get("id")))) for row in listed
     ]
-    whole = agreements_complete and len(listed) < LISTED_MAX and len(payments) < LISTED_MAX
+    whole = agreements_complete and len(listed) < refunds_asked and len(payments) < LISTED_MAX
     return OrderSnapshot(
         identifier=identifier,
         name=_text(order, "name"),

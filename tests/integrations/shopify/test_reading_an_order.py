@@ -186,10 +186,48 @@ def test_a_dispute_stands_in_the_way_unless_the_shop_won_it(
     assert snapshot(disputes=disputes).dispute_open is is_open
 
 
-def test_as_many_refunds_as_were_asked_for_may_not_be_all() -> None:
-    listed = [refund(id=f"gid://shopify/Refund/{n}") for n in range(1, 251)]
-    assert not snapshot(refunds=listed, agreements=agreements()).complete
-    assert snapshot(refunds=listed[:249], agreements=agreements()).complete
+def _listed(count: int) -> list[dict[str, object]]:
+    return [refund(id=f"gid://shopify/Refund/{n}") for n in range(1, count + 1)]
+
+
+@pytest.mark.parametrize(("count", "complete"), [(25, True), (249, True), (250, False)])
+def test_an_order_with_many_refunds_is_asked_for_again_at_its_full_size(
+    count: int, complete: bool
+) -> None:
+    small = http(200, {"data": {"order": order(refunds=_listed(25), agreements=agreements())}})
+    large = http(200, {"data": {"order": order(refunds=_listed(count), agreements=agreements())}})
+    seen, server = read(small, large)
+    assert isinstance(seen, OrderSnapshot)
+    assert (len(seen.refunds), seen.complete) == (count, complete)
+    assert [(asked["refunds"], asked["parts"]) for asked in variables(server)] == [
+        (25, 10),
+        (250, 50),
+    ]
+
+
+def test_an_order_with_few_refunds_is_asked_for_once() -> None:
+    seen, server = read(
+        http(200, {"data": {"order": order(refunds=_listed(24), agreements=agreements())}})
+    )
+    assert isinstance(seen, OrderSnapshot)
+    assert (len(seen.refunds), seen.complete, len(variables(server))) == (24, True, 1)
+
+
+def test_a_refund_of_many_parts_is_asked_for_again_at_its_full_size() -> None:
+    cut = refund(transactions=transactions(transaction(), more=True))
+    small = http(200, {"data": {"order": order(refunds=[cut], agreements=agreements())}})
+    large = http(200, {"data": {"order": order(refunds=[refund()], agreements=agreements())}})
+    seen, server = read(small, large)
+    assert isinstance(seen, OrderSnapshot)
+    assert (seen.complete, len(variables(server))) == (True, 2)
+
+
+def test_an_order_too_large_for_one_query_is_unreadable_and_never_half_believed() -> None:
+    small = http(200, {"data": {"order": order(refunds=_listed(25), agreements=agreements())}})
+    dear = http(200, {"errors": [{"message": "dear", "extensions": {"code": "MAX_COST_EXCEEDED"}}]})
+    seen, _ = read(small, dear)
+    assert isinstance(seen, Unreadable)
+    assert (seen.reason, seen.not_found) == ("max_cost_exceeded", False)
 
 
 def test_as_many_payments_as_were_asked_for_may_not_be_all() -> None:
