@@ -23,7 +23,7 @@ from integrations.sandbox.delivery import SocketWire, deliver
 from integrations.sandbox.service import Incoming, Reply, plain, serve
 from integrations.sandbox.shopify.schema import load_schema
 from integrations.sandbox.surface import SandboxControls
-from integrations.sandbox.world import World
+from integrations.sandbox.world import FIRST_NUMBER, World
 
 GRAPHQL = re.compile(r"/shops/(?P<shop>[^/]+)/admin/api/(?P<version>[^/]+)/graphql\.json")
 CONTROL = re.compile(r"/control/(?P<command>[a-z_]+)")
@@ -32,9 +32,15 @@ CONTROL = re.compile(r"/control/(?P<command>[a-z_]+)")
 class Sandbox(SandboxControls):
     """A sandbox in this process: the world, and the server in front of it."""
 
-    def __init__(self, *, port: int = 0, starts_at: datetime | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        port: int = 0,
+        starts_at: datetime | None = None,
+        first_number: int = FIRST_NUMBER,
+    ) -> None:
         load_schema()
-        self._world = World(starts_at=starts_at)
+        self._world = World(starts_at=starts_at, first_number=first_number)
         self._server = _Server(("127.0.0.1", port), self._world)
         url = f"http://127.0.0.1:{self._server.server_address[1]}"
         super().__init__(self._in_process, url=url)

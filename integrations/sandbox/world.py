@@ -26,7 +26,11 @@ class World:
     """The simulated outside. Every reader and writer holds `lock`."""
 
     def __init__(
-        self, *, starts_at: datetime | None = None, lateness_bound: timedelta = LATENESS_BOUND
+        self,
+        *,
+        starts_at: datetime | None = None,
+        lateness_bound: timedelta = LATENESS_BOUND,
+        first_number: int = FIRST_NUMBER,
     ) -> None:
         self.lock = Lock()
         self.clock = SandboxClock(starts_at=starts_at)
@@ -36,7 +40,7 @@ class World:
         self.lateness_bound: timedelta | None = lateness_bound
         self.served_versions = SERVED_VERSIONS
         self.stopping = Event()
-        self._numbers = count(FIRST_NUMBER)
+        self._numbers = count(first_number)
 
     def new_id(self, kind: str) -> str:
         """Draw the next global identifier."""

@@ -11,6 +11,7 @@ from types import FrameType
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from integrations.sandbox.server import Sandbox
+from integrations.sandbox.world import FIRST_NUMBER
 
 
 class Command(BaseCommand):
@@ -20,14 +21,21 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the port."""
+        """Take the port and where identifiers begin."""
         parser.add_argument("--port", type=int, default=8900, help="0 for any that is free")
+        # A store's identifier belongs to one connection for ever, in whichever sandbox it is.
+        parser.add_argument(
+            "--first-number",
+            type=int,
+            default=FIRST_NUMBER,
+            help="where identifiers begin, so that the stores of two sandboxes differ",
+        )
 
     def handle(self, *_args: object, **options: object) -> None:
         """Serve."""
         port = int(str(options["port"]))
         try:
-            sandbox = Sandbox(port=port)
+            sandbox = Sandbox(port=port, first_number=int(str(options["first_number"])))
         except OSError as error:
             message = f"Port {port} can't be used ({error}). Choose another with --port, or 0."
             raise CommandError(message) from error
