@@ -1,15 +1,12 @@
-"""The Policy Gate's protocol: read facts with nothing locked, judge them under locks, keep the decision.
+"""The Policy Gate's protocol: read facts with no lock, judge under locks, keep the decision.
 
 Promises: what is authorized was judged on facts of a target that nobody moved meanwhile (its
 version is compared under lock); the decision, its facts and arithmetic, the exact allocation and
 the frozen bytes are committed together; through a blocked connection nothing is read.
-Does not know the rules (`actions.policy`), and never sends.
+Does not know the rules (`actions.policy`) nor the facts (`actions.gathering`), and never sends.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
-from enum import Enum
 
 from django.db import transaction
 
@@ -17,35 +14,20 @@ from actions.attempts import may_have_left
 from actions.boundaries import Boundary, reached
 from actions.catalogue import kind_named
 from actions.catalogue.refund import CannotAllocate, allocate, allocation_digest
+from actions.gathering import as_record, circumstances, gather
 from actions.keys import digest
 from actions.locks import Locked, bump, lock_intent
 from actions.models import GateDecision, Intent, Phase, ReadCause
-from actions.moves import flag, move, remark
+from actions.moves import Columns, flag, move, remark
 from actions.policies import CurrentPolicy, current_policy
-from actions.policy import (
-    Circumstances,
-    Decision,
-    Facts,
-    OrderFacts,
-    OtherIntent,
-    Ownership,
-    Proposal,
-    Ruling,
-    judge,
-    order_facts,
-    ownership_of,
-    reserving,
-    same_identity,
-)
+from actions.policy import Decision, Facts, OrderFacts, Ruling, judge, reserving
 from actions.reading import Reading, read_order, record_read
 from actions.schedule import due_again, durations_of, entered_at
-from actions.states import PAST_GATE, HeldReason, NeedsHuman, State
-from integrations import registry, sealed
-from integrations.actors import SYSTEM, ActorKind
+from actions.states import HeldReason, NeedsHuman, State
+from integrations import registry
+from integrations.actors import SYSTEM
 from integrations.clock import now
-from integrations.money import Money, parse_money
-from integrations.ports import FrozenRequest, OrderSnapshot, RefundPart, StorePort, Unreadable
-from tickets.models import Customer, Ticket
+from integrations.ports import FrozenRequest, RefundPart, StorePort
 
 GATED_STATES = (State.PROPOSED, State.HELD, State.AUTHORIZED)
 """What the worker's gate judges; awaiting approval is judged again when the approval comes."""
@@ -73,9 +55,9 @@ def judge_in_worker(intent_pk: int) -> bool:
 
 
 def judge_at_proposal(locked: Locked, *, at: datetime) -> None:
-    """Judge a new intent by the three checks that need no outside facts, so that the caller learns at once."""
+    """Judge a new intent by the checks that need no outside facts: the caller learns at once."""
     current = current_policy(locked.intent.workspace)
-    facts = _facts(locked, None, at=at)
+    facts = gather(locked, None, at=at)
     decision = judge(policy=current.policy, facts=facts)
     kept = _keep(locked, current, facts, decision, phase=Phase.PROPOSAL, parts=(), at=at)
     if decision.ruling in (Ruling.REFUSE, Ruling.HOLD):
@@ -83,7 +65,7 @@ def judge_at_proposal(locked: Locked, *, at: datetime) -> None:
 
 
 def _port(intent: Intent) -> StorePort | None:
-    """Return the adapter, or None where something stands in the way: then no credential is handled."""
+    """Return the adapter; None where something is in the way: no credential is handled then."""
     now_in_the_way = circumstances(intent)
     if now_in_the_way.blocked_by or now_in_the_way.circuit_open:
         return None
@@ -93,13 +75,13 @@ def _port(intent: Intent) -> StorePort | None:
 def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | None) -> bool:
     at, intent = now(), locked.intent
     current = current_policy(intent.workspace)
-    facts = _facts(locked, reading, at=at)
+    facts = gather(locked, reading, at=at)
     decision = judge(policy=current.policy, facts=facts)
     if reading is not None:
         record_read(reading, target=locked.target, cause=ReadCause.GATE)
     parts: tuple[RefundPart, ...] = ()
     if decision.ruling in (Ruling.ALLOW, Ruling.APPROVE):
-        parts = _allocation(intent, facts)
+        parts = _allocation(facts)
         if not parts:
             _hold_unallocated(intent, at=at)
             return False
@@ -111,109 +93,8 @@ def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | Non
     return False
 
 
-def circumstances(intent: Intent) -> Circumstances:
-    """Return what stands in the way of a write now, as our own database knows it."""
-    workspace, connection = intent.workspace, intent.connection
-    needed = kind_named(intent.kind).required_scopes
-    circuit = connection.circuit_open_until
-    return Circumstances(
-        paused=workspace.paused_at is not None,
-        kill_switch=bool(workspace.writes_killed_at or connection.writes_killed_at),
-        blocked_by=connection.blocked_by or None,
-        circuit_open=circuit is not None and circuit > now(),
-        missing_scopes=tuple(sorted(needed - set(connection.scopes))),
-    )
-
-
-def _facts(locked: Locked, reading: Reading | None, *, at: datetime) -> Facts:
-    intent = locked.intent
-    money = intent.money
-    if money is None:
-        raise ValueError(f"{intent.public_id} moves no money: its kind has its own facts.")
-    order = None
-    if reading is not None:
-        snapshot = _as_evidence(intent, reading.snapshot)
-        ownership = _ownership(locked.ticket, snapshot)
-        order = order_facts(snapshot, order=locked.target.identifier, ownership=ownership, now=at)
-    return Facts(
-        proposal=Proposal(
-            kind=intent.kind,
-            proposer=ActorKind(intent.proposer_kind),
-            order=locked.target.identifier,
-            money=money,
-        ),
-        circumstances=circumstances(intent),
-        others=_others(intent),
-        order=order,
-    )
-
-
-def _as_evidence(
-    intent: Intent, snapshot: OrderSnapshot | Unreadable
-) -> OrderSnapshot | Unreadable:
-    """Take *no such order* for a fact only where the app may see every order.
-
-    Without the scope `read_all_orders` a store shows no order that is older than 60 days.
-    https://shopify.dev/docs/api/usage/access-scopes (read 2026-11-30)
-    """
-    hidden = "read_all_orders" not in intent.connection.scopes
-    if isinstance(snapshot, Unreadable) and snapshot.not_found and hidden:
-        reason = "the store shows no such order; one of more than 60 days needs read_all_orders"
-        return replace(snapshot, not_found=False, reason=reason)
-    return snapshot
-
-
-def _ownership(ticket: Ticket, snapshot: OrderSnapshot | Unreadable) -> Ownership:
-    customer = ticket.customer
-    if customer is None or isinstance(snapshot, Unreadable):
-        return Ownership.UNVERIFIED
-    return ownership_of(
-        verified=customer.verified_at is not None,
-        same_customer=same_identity(customer.store_identifier, snapshot.customer),
-        same_email=same_identity(_email(customer), snapshot.email),
-    )
-
-
-def _email(customer: Customer) -> str | None:
-    if customer.email is None:
-        return None
-    try:
-        return sealed.unseal(customer.email)
-    except sealed.Erased:
-        return None
-
-
-def _others(intent: Intent) -> tuple[OtherIntent, ...]:
-    rows = Intent.objects.filter(
-        target=intent.target, state__in=list(PAST_GATE), amount__isnull=False
-    )
-    return tuple(
-        OtherIntent(
-            identifier=other.public_id,
-            kind=other.kind,
-            state=State(other.state),
-            money=Money(amount=other.amount, currency=other.currency),
-            marker=other.marker,
-            parts=_parts(other.decision.allocation if other.decision else []),
-            set_aside=other.set_aside_at is not None,
-        )
-        for other in rows.exclude(pk=intent.pk).select_related("decision").order_by("pk")
-    )
-
-
-def _parts(allocation: Sequence[Mapping[str, str]]) -> tuple[RefundPart, ...]:
-    return tuple(
-        RefundPart(
-            parent=part["parent"],
-            gateway=part["gateway"],
-            money=parse_money(part["amount"], part["currency"]),
-        )
-        for part in allocation
-    )
-
-
-def _allocation(intent: Intent, facts: Facts) -> tuple[RefundPart, ...]:
-    """Spread the amount over the payments; empty if what others have under way leaves no exact way."""
+def _allocation(facts: Facts) -> tuple[RefundPart, ...]:
+    """Spread the amount over the payments; empty if what others have under way leaves no way."""
     if not isinstance(facts.order, OrderFacts):
         return ()
     kept_back = reserving(others=facts.others, order=facts.order)
@@ -248,7 +129,7 @@ def _keep(
     parts: tuple[RefundPart, ...],
     at: datetime,
 ) -> GateDecision:
-    """Keep a decision with all that it stands on; a hold that says the same again is not kept twice."""
+    """Keep a decision with all that it stands on; a hold that says the same again is kept once."""
     intent = locked.intent
     verdicts = [verdict.as_record() for verdict in decision.verdicts]
     shown = (
@@ -270,19 +151,25 @@ def _keep(
         reason=decision.reason or "",
         verdicts=verdicts,
         facts=as_record(facts),
-        allocation=[
-            {"parent": part.parent, "gateway": part.gateway, "amount": part.money.canonical(), "currency": part.money.currency}
-            for part in parts
-        ],
+        allocation=[_as_allocated(part) for part in parts],
         shown_digest=shown,
         decided_at=at,
-    )  # fmt: skip
+    )
+
+
+def _as_allocated(part: RefundPart) -> dict[str, str]:
+    return {
+        "parent": part.parent,
+        "gateway": part.gateway,
+        "amount": part.money.canonical(),
+        "currency": part.money.currency,
+    }
 
 
 def _authorize(
     locked: Locked, kept: GateDecision, frozen: FrozenRequest, decision: Decision, *, at: datetime
 ) -> None:
-    changes: dict[str, object] = {
+    changes: Columns = {
         "decision": kept,
         "document": frozen.document,
         "api_version": frozen.api_version,
@@ -291,51 +178,41 @@ def _authorize(
         "due_at": at,
     }
     details = {"decision": kept.public_id, "request_digest": frozen.digest}
-    if locked.intent.state == State.AUTHORIZED:
-        remark(
-            locked.intent,
-            "gated_again",
-            by=SYSTEM,
-            at=at,
-            reason=decision.sentence,
-            details=details,
-            **changes,
-        )
+    intent, why = locked.intent, decision.sentence
+    if intent.state == State.AUTHORIZED:
+        remark(intent, "gated_again", by=SYSTEM, at=at, reason=why, details=details, **changes)
     else:
-        move(
-            locked.intent,
-            State.AUTHORIZED,
-            by=SYSTEM,
-            at=at,
-            reason=decision.sentence,
-            details=details,
-            **changes,
-        )
+        move(intent, State.AUTHORIZED, by=SYSTEM, at=at, reason=why, details=details, **changes)
     bump(locked.target)
 
 
 def _apply(intent: Intent, decision: Decision, kept: GateDecision, *, at: datetime) -> None:
     """Move an intent that may not go on to where the decision puts it."""
+    why, code, details = decision.sentence, decision.reason or "", {"decision": kept.public_id}
     match decision.ruling:
         case Ruling.REFUSE:
-            details = {"decision": kept.public_id}
             move(
-                intent, State.REFUSED, by=SYSTEM, at=at, reason=decision.sentence, details=details,
-                state_reason=decision.reason or "",
-            )  # fmt: skip
-        case Ruling.APPROVE:
-            due_at = at + durations_of(intent.connection).approval_kept_for
-            move(
-                intent, State.AWAITING_APPROVAL, by=SYSTEM, at=at, reason=decision.sentence, due_at=due_at,
-                details={"decision": kept.public_id}, state_reason=decision.reason or "",
-            )  # fmt: skip
-        case _:
-            hold(
                 intent,
-                HeldReason(decision.reason or HeldReason.FACTS_UNAVAILABLE),
-                decision.sentence,
+                State.REFUSED,
+                by=SYSTEM,
                 at=at,
+                reason=why,
+                details=details,
+                state_reason=code,
             )
+        case Ruling.APPROVE:
+            move(
+                intent,
+                State.AWAITING_APPROVAL,
+                by=SYSTEM,
+                at=at,
+                reason=why,
+                details=details,
+                state_reason=code,
+                due_at=at + durations_of(intent.connection).approval_kept_for,
+            )
+        case _:
+            hold(intent, HeldReason(code or HeldReason.FACTS_UNAVAILABLE), why, at=at)
 
 
 def hold(intent: Intent, reason: HeldReason, sentence: str, *, at: datetime) -> None:
@@ -345,7 +222,7 @@ def hold(intent: Intent, reason: HeldReason, sentence: str, *, at: datetime) -> 
     since = at if is_new else entered_at(intent)
     due_at = due_again(durations.held_schedule, intent=intent, started_at=since, now=at)
     too_long = due_at is None or at - since >= durations.held_patience
-    changes: dict[str, object] = {"state_reason": reason, "due_at": None if too_long else due_at}
+    changes: Columns = {"state_reason": reason, "due_at": None if too_long else due_at}
     if is_new:
         move(intent, State.HELD, by=SYSTEM, at=at, reason=sentence, **changes)
     elif intent.state_reason != reason:
@@ -390,18 +267,3 @@ def expire_approval(intent_pk: int) -> None:
                 due_at=None,
             )
             flag(intent, NeedsHuman.HELD_TOO_LONG, by=SYSTEM, at=at, reason="nobody approved it")
-
-
-def as_record(value: object) -> object:
-    """Turn facts into JSON data, so that a verdict can be recomputed from what is stored."""
-    if is_dataclass(value) and not isinstance(value, type):
-        if isinstance(value, Money):
-            return str(value)
-        return {field.name: as_record(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    if isinstance(value, tuple | list):
-        return [as_record(item) for item in value]
-    return value

@@ -15,7 +15,7 @@ from actions.models.evidence import (
     ReadResult,
     ResolvedHow,
 )
-from actions.models.gate import Approval, Counter, GateDecision, Phase, PolicyVersion, Ruling
+from actions.models.gate import Approval, Counter, GateDecision, Phase, PolicyVersion
 from actions.models.intent import Intent, Target
 
 __all__ = [
@@ -38,6 +38,5 @@ __all__ = [
     "ReadCause",
     "ReadResult",
     "ResolvedHow",
-    "Ruling",
     "Target",
 ]
