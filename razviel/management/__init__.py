@@ -1,0 +1,1 @@
+"""Commands of `manage.py` that play with the whole product on one machine."""
