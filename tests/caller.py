@@ -7,6 +7,7 @@ Does not know what a test is after.
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,10 +65,10 @@ class Caller:
         content: bytes = b"",
         query: dict[str, str] | None = None,
         content_type: str = "application/json",
-        **headers: str,
+        headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """Send anything."""
-        sent = {"Authorization": f"Bearer {self.plain}"} | headers
+        sent = {"Authorization": f"Bearer {self.plain}"} | dict(headers or {})
         response = Client(raise_request_exception=False).generic(
             method, f"/api/v1/{path}", content, content_type, headers=sent, query_params=query or {}
         )

@@ -15,7 +15,7 @@ from rest_framework import serializers
 
 from actions.catalogue import KINDS
 from actions.states import State
-from integrations.api.bodies import Body, Choice, Name, Text
+from integrations.api.bodies import MESSAGES, Body, Choice, Name, Text
 from integrations.api.documents import choices
 from tickets.models import CloseReason, TicketStatus
 
@@ -34,7 +34,7 @@ def _schema_of_params() -> dict[str, object]:
 class Params(serializers.JSONField):
     """An object whose fields the kind knows."""
 
-    default_error_messages = {"invalid": "It must be an object, in braces."}
+    default_error_messages = MESSAGES | {"invalid": "It must be an object, in braces."}
 
     def to_internal_value(self, data: object) -> Any:
         """Take the object as it is: the catalogue reads it."""
@@ -48,7 +48,7 @@ class ProposalBody(Body):
 
     kind = Name(max_length=40, help_text="As refund.")
     request = Name(max_length=40, help_text="The request that it serves.")
-    params = Params(error_messages={"required": "It is missing; give it."})
+    params = Params()
     reason = Text(
         max_length=_WORDS_LENGTH_MAX,
         required=False,

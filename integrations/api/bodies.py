@@ -112,13 +112,14 @@ class NoBody(Body):
     """An empty object, or nothing at all."""
 
 
-_MESSAGES = {
+MESSAGES: dict[str, Any] = {
     "required": "It is missing; give it.",
     "null": "It is null; give it or leave it out.",
     "blank": "It is empty; give it or leave it out.",
     "invalid": "It must be text, in quotes.",
     "max_length": "It is longer than {max_length} characters.",
 }
+"""What is said of a field that can't be taken."""
 
 
 class Text(serializers.CharField):
@@ -126,7 +127,7 @@ class Text(serializers.CharField):
 
     def __init__(self, **kwargs: Any) -> None:
         kwargs.setdefault("trim_whitespace", False)
-        kwargs["error_messages"] = _MESSAGES | kwargs.get("error_messages", {})
+        kwargs["error_messages"] = MESSAGES | kwargs.get("error_messages", {})
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: object) -> str:
@@ -152,7 +153,7 @@ class Flag(serializers.BooleanField):
 
     def __init__(self, **kwargs: Any) -> None:
         messages = {"invalid": "It must be true or false, without quotes."}
-        kwargs["error_messages"] = _MESSAGES | messages
+        kwargs["error_messages"] = MESSAGES | messages
         super().__init__(**kwargs)
 
     def to_internal_value(self, data: object) -> bool:
@@ -167,5 +168,5 @@ class Choice(serializers.ChoiceField):
 
     def __init__(self, choices: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         messages = {"invalid_choice": f"It must be one of: {', '.join(v for v, _ in choices)}."}
-        kwargs["error_messages"] = _MESSAGES | messages
+        kwargs["error_messages"] = MESSAGES | messages
         super().__init__(choices, **kwargs)

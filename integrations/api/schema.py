@@ -47,6 +47,7 @@ ALWAYS = (
     HTTPStatus.UNAUTHORIZED,
     HTTPStatus.FORBIDDEN,
     HTTPStatus.NOT_ACCEPTABLE,
+    HTTPStatus.INTERNAL_SERVER_ERROR,
     HTTPStatus.SERVICE_UNAVAILABLE,
 )
 """What every endpoint can answer."""
