@@ -23,6 +23,7 @@ from actions.policies import CurrentPolicy, current_policy
 from actions.policy import Decision, Facts, OrderFacts, Ruling, judge, reserving
 from actions.reading import Reading, read_order, record_read
 from actions.schedule import due_again, durations_of, entered_at
+from actions.settling import stop_on_another_version
 from actions.states import HeldReason, NeedsHuman, State
 from integrations import registry
 from integrations.actors import SYSTEM
@@ -74,11 +75,13 @@ def _port(intent: Intent) -> StorePort | None:
 
 def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | None) -> bool:
     at, intent = now(), locked.intent
+    if reading is not None:
+        record_read(reading, target=locked.target, cause=ReadCause.GATE)
+        asked = registry.asked_version(intent.connection)
+        stop_on_another_version(intent, reading.snapshot.trace, asked=asked, at=at)
     current = current_policy(intent.workspace)
     facts = gather(locked, reading, at=at)
     decision = judge(policy=current.policy, facts=facts)
-    if reading is not None:
-        record_read(reading, target=locked.target, cause=ReadCause.GATE)
     parts: tuple[RefundPart, ...] = ()
     if decision.ruling in (Ruling.ALLOW, Ruling.APPROVE):
         parts = _allocation(facts)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from actions.attempts import absences, may_have_left, resolve
+from actions.attempts import absences, may_have_left, resolve, sent_by_another_app
 from actions.boundaries import Boundary, reached
 from actions.catalogue import kind_named
 from actions.confirming import adopt, disagreements
@@ -82,8 +82,8 @@ def _settle_target(target_pk: int, port: StorePort, reading: Reading, cause: Rea
             _settle_doubt(locked, port, reading, read, at=at)
         elif isinstance(reading.snapshot, OrderSnapshot) and intent.state in READ_STATES:
             _look_again(locked, reading.snapshot, read, at=at)
-        elif intent.state in (State.PENDING, State.PARTIALLY_CONFIRMED):
-            _wait(intent, None, at=at)
+        else:
+            _keep_waiting(intent, at=at)
     bump(target)
 
 
@@ -102,18 +102,48 @@ def _look_again(locked: Locked, snapshot: OrderSnapshot, read: Read, *, at: date
     """Follow the object that an intent is bound to, by its identifier."""
     intent = locked.intent
     bound = ExternalObject.objects.filter(intent=intent).first()
+    matches = _matching(intent, snapshot.refunds)
     if bound is None:
+        _look_at_late(locked, matches, read, at=at)
         return
-    for observation in snapshot.refunds:
-        if observation.identifier == bound.identifier:
-            _found(intent, read, bound)
-            adopt(locked, observation, source=read, at=at)
-            return
-    if snapshot.complete:
+    if any(seen.identifier != bound.identifier for seen in matches):
+        _ask(intent, NeedsHuman.TWO_MATCHES, at=at)
+    seen = {observation.identifier: observation for observation in snapshot.refunds}
+    if bound.echoes.filter(observed_at__gt=read.started_at).exists():
+        _keep_waiting(intent, at=at)  # what we heard since is newer than this read
+    elif bound.identifier in seen:
+        _found(intent, read, bound)
+        adopt(locked, seen[bound.identifier], source=read, at=at)
+    else:
+        _miss(intent, bound, snapshot, read, at=at)
+
+
+def _miss(
+    intent: Intent, bound: ExternalObject, snapshot: OrderSnapshot, read: Read, *, at: datetime
+) -> None:
+    """Ask a person about an object that a complete read, late enough for any lag, doesn't show."""
+    late_enough = intent.settles_at is not None and read.started_at >= intent.settles_at
+    if snapshot.complete and late_enough:
         reason = f"{bound.identifier} is not on the order any more"
         flag(intent, NeedsHuman.AMBIGUOUS_READ, by=SYSTEM, at=at, reason=reason)
+    _keep_waiting(intent, at=at)
+
+
+def _keep_waiting(intent: Intent, *, at: datetime) -> None:
     if intent.state in (State.PENDING, State.PARTIALLY_CONFIRMED):
         _wait(intent, None, at=at)
+
+
+def _look_at_late(
+    locked: Locked, matches: Sequence[Observation], read: Read, *, at: datetime
+) -> None:
+    """Adopt what appears after it was called absent: `failed` stays, and a person looks."""
+    if len(matches) > 1:
+        _ask(locked.intent, NeedsHuman.TWO_MATCHES, at=at)
+    elif matches and disagreements(locked.intent, matches[0]):
+        _ask(locked.intent, NeedsHuman.MARKER_DISAGREES, at=at)
+    elif matches:
+        _adopt(locked, matches[0], read, at=at)
 
 
 def _settle_doubt(
@@ -150,7 +180,7 @@ def _settle_doubt(
         case Wait(not_before=not_before):
             _wait(intent, not_before, at=at)
         case Ask(reason=needs_human):
-            flag(intent, needs_human, by=SYSTEM, at=at, reason=_ASKED[needs_human])
+            _ask(intent, needs_human, at=at)
             _wait(intent, None, at=at)
 
 
@@ -158,10 +188,14 @@ _ASKED = {
     NeedsHuman.TWO_MATCHES: "more than one effect on the store carries this intent's marker",
     NeedsHuman.MARKER_DISAGREES: "an effect with this intent's marker is not what was asked",
     NeedsHuman.FOREIGN_EFFECT: "an equal effect by somebody else appeared: nothing is sent again",
-    NeedsHuman.ORDER_CHANGED: "the order was cancelled or disputed meanwhile: nothing is sent again",
+    NeedsHuman.ORDER_CHANGED: "the order was cancelled or disputed: nothing is sent again",
     NeedsHuman.AMBIGUOUS_READ: "this kind can't be found again exactly: nothing is sent again",
     NeedsHuman.EXHAUSTED_SENDS: "it was sent as often as one intent may be",
 }
+
+
+def _ask(intent: Intent, needs_human: NeedsHuman, *, at: datetime) -> None:
+    flag(intent, needs_human, by=SYSTEM, at=at, reason=_ASKED[needs_human])
 
 
 def _doubt(
@@ -180,14 +214,22 @@ def _doubt(
             for seen in matches
         ),
         settles_at=intent.settles_at,
-        resend_until=intent.resend_until,
-        resend_ended=intent.resend_ended_at is not None or not intent.ticket.is_open,
+        resend_until=intent.resend_until - durations.send_by_after_claim,
+        resend_ended=_resend_has_ended(intent),
         found_again=capabilities.replays_keys or exact,
         rejected=intent.attempts.filter(outcome=AttemptOutcome.REJECTED).exists(),
         earlier_absence_at=absences(intent).first(),
         absences_apart=durations.absences_apart,
         obstacle=_obstacle(intent, snapshot) if isinstance(snapshot, OrderSnapshot) else None,
         sends_left=may_have_left(intent).count() < durations.max_sends,
+    )
+
+
+def _resend_has_ended(intent: Intent) -> bool:
+    return (
+        intent.resend_ended_at is not None
+        or not intent.ticket.is_open
+        or sent_by_another_app(intent)
     )
 
 
@@ -253,6 +295,9 @@ def _wait(intent: Intent, not_before: datetime | None, *, at: datetime) -> None:
         due_at = not_before if due_at is None else min(due_at, not_before)
     Intent.objects.filter(pk=intent.pk).update(due_at=due_at)
     intent.due_at = due_at
+    # A reason that says more stands: it would be flagged anew at each look.
+    if intent.needs_human_reason not in ("", NeedsHuman.UNKNOWN_TOO_LONG):
+        return
     if due_at is None:
         flag(
             intent,

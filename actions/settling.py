@@ -23,6 +23,7 @@ from integrations.clock import now
 from integrations.connecting import block
 from integrations.ports import (
     BlockedBy,
+    CallTrace,
     Echoed,
     NotSent,
     OutcomeUnknown,
@@ -38,54 +39,57 @@ def settle(*, intent_pk: int, attempt_pk: int, outcome: SendOutcome) -> None:
     with transaction.atomic():
         locked, at = lock_intent(intent_pk), now()
         attempt = Attempt.objects.select_for_update(no_key=True).get(pk=attempt_pk)
-        _stop_on_another_version(locked.intent, outcome, at=at)
-        if attempt.closed_at is not None:
-            _settle_late(locked, attempt, outcome, at=at)
-        else:
+        stop_on_another_version(
+            locked.intent, outcome.trace, asked=locked.intent.api_version, at=at
+        )
+        was_open = attempt.closed_at is None
+        if was_open:
+            _close(attempt, outcome, *_known_of(locked.intent, outcome), at=at)
+        if was_open and locked.intent.state == State.EXECUTING:
             _settle_now(locked, attempt, outcome, at=at)
+        else:
+            _settle_late(locked, attempt, outcome, at=at)
         bump(locked.target)
+
+
+def _known_of(intent: Intent, outcome: SendOutcome) -> tuple[AttemptOutcome, str]:
+    """Say what an answer makes known of its attempt's effect, and why."""
+    match outcome:
+        case Echoed():
+            otherwise = disagreements(intent, outcome.observation)
+            reason = "the answer names an effect that is not ours: " + ", ".join(otherwise)
+            known = (AttemptOutcome.UNKNOWN, reason) if otherwise else (AttemptOutcome.ECHOED, "")
+        case Rejected():
+            known = (AttemptOutcome.REJECTED, f"{outcome.code}: {outcome.message}")
+        case NotSent():
+            known = (AttemptOutcome.NOT_SENT, outcome.reason)
+        case OutcomeUnknown():
+            known = (AttemptOutcome.UNKNOWN, outcome.reason)
+    return known
 
 
 def _settle_now(locked: Locked, attempt: Attempt, outcome: SendOutcome, *, at: datetime) -> None:
     match outcome:
+        case Echoed() if attempt.outcome == AttemptOutcome.ECHOED:
+            resolve(locked.intent, ResolvedHow.FOUND, at=at)
+            adopt(locked, outcome.observation, source=attempt, at=at)
         case Echoed():
-            _settle_echo(locked, attempt, outcome, at=at)
+            _to_unknown(locked.intent, at=at, reason=attempt.outcome_reason or "")
         case Rejected():
-            _close(
-                attempt,
-                AttemptOutcome.REJECTED,
-                outcome,
-                f"{outcome.code}: {outcome.message}",
-                at=at,
-            )
             _settle_rejection(locked, attempt, outcome, at=at)
         case NotSent():
-            _close(attempt, AttemptOutcome.NOT_SENT, outcome, outcome.reason, at=at)
             _settle_not_sent(locked, outcome, at=at)
         case OutcomeUnknown():
-            _close(attempt, AttemptOutcome.UNKNOWN, outcome, outcome.reason, at=at)
             _settle_unknown(locked, outcome, at=at)
 
 
 def _settle_late(locked: Locked, attempt: Attempt, outcome: SendOutcome, *, at: datetime) -> None:
-    """Someone settled it first, by takeover or by a read: the answer still counts as evidence."""
+    """Keep an answer as evidence that comes after a takeover, a read or another answer."""
     intent = locked.intent
     remark(intent, "late_answer", by=SYSTEM, at=at, reason=type(outcome).__name__)
     if isinstance(outcome, Echoed) and not disagreements(intent, outcome.observation):
         adopt(locked, outcome.observation, source=attempt, at=at)
         resolve(intent, ResolvedHow.FOUND, at=at)
-
-
-def _settle_echo(locked: Locked, attempt: Attempt, outcome: Echoed, *, at: datetime) -> None:
-    otherwise = disagreements(locked.intent, outcome.observation)
-    if otherwise:
-        reason = "the answer names an effect that is not ours: " + ", ".join(otherwise)
-        _close(attempt, AttemptOutcome.UNKNOWN, outcome, reason, at=at)
-        _settle_unknown(locked, OutcomeUnknown(reason=reason, trace=outcome.trace), at=at)
-        return
-    _close(attempt, AttemptOutcome.ECHOED, outcome, "", at=at)
-    resolve(locked.intent, ResolvedHow.FOUND, at=at)
-    adopt(locked, outcome.observation, source=attempt, at=at)
 
 
 def _settle_rejection(locked: Locked, attempt: Attempt, outcome: Rejected, *, at: datetime) -> None:
@@ -100,9 +104,14 @@ def _settle_rejection(locked: Locked, attempt: Attempt, outcome: Rejected, *, at
         )
         return
     move(
-        intent, State.FAILED, by=SYSTEM, at=at, reason=f"the store rejected it: {outcome.code}",
-        state_reason=FailedReason.REJECTED, details={"code": outcome.code, "attempt": attempt.number},
-    )  # fmt: skip
+        intent,
+        State.FAILED,
+        by=SYSTEM,
+        at=at,
+        reason=f"the store rejected it: {outcome.code}",
+        details={"code": outcome.code, "attempt": attempt.number},
+        state_reason=FailedReason.REJECTED,
+    )
     flag(
         intent,
         NeedsHuman.REJECTED,
@@ -126,9 +135,16 @@ def _settle_not_sent(locked: Locked, outcome: NotSent, *, at: datetime) -> None:
     if outcome.retry_after is not None:
         due_at = max(due_at or at, at + outcome.retry_after)
     move(
-        intent, State.AUTHORIZED, by=SYSTEM, at=at, reason=f"not sent: {outcome.reason}", due_at=due_at or at + durations.not_sent_patience,
-        first_sent_at=None, resend_until=None, settles_at=None,
-    )  # fmt: skip
+        intent,
+        State.AUTHORIZED,
+        by=SYSTEM,
+        at=at,
+        reason=f"not sent: {outcome.reason}",
+        due_at=due_at or at + durations.not_sent_patience,
+        first_sent_at=None,
+        resend_until=None,
+        settles_at=None,
+    )
     if intent.resend_ended_at is not None:
         move(intent, State.WITHDRAWN, by=SYSTEM, at=at, reason="taken back, and nothing was sent")
     elif at - since >= durations.not_sent_patience:
@@ -161,9 +177,14 @@ def _to_unknown(
     intent: Intent, *, at: datetime, reason: str, due_at: datetime | None = None
 ) -> None:
     move(
-        intent, State.UNKNOWN, by=SYSTEM, at=at, reason=reason, due_at=due_at or at,
+        intent,
+        State.UNKNOWN,
+        by=SYSTEM,
+        at=at,
+        reason=reason,
+        due_at=due_at or at,
         unknown_since=intent.unknown_since or doubtful_since(intent) or at,
-    )  # fmt: skip
+    )
 
 
 def end_resends(intent: Intent, *, by: Actor = SYSTEM, at: datetime, reason: str) -> None:
@@ -173,7 +194,7 @@ def end_resends(intent: Intent, *, by: Actor = SYSTEM, at: datetime, reason: str
 
 
 def take_over(intent_pk: int) -> None:
-    """Take an intent whose worker's lease has run out: its open attempt counts as sent, with an unknown outcome."""
+    """Take an intent whose worker's lease has run out: its open attempt counts as sent, unknown."""
     with transaction.atomic():
         locked, at = lock_intent(intent_pk), now()
         intent = locked.intent
@@ -188,7 +209,7 @@ def take_over(intent_pk: int) -> None:
 
 
 def _close(
-    attempt: Attempt, outcome: AttemptOutcome, answer: SendOutcome, reason: str, *, at: datetime
+    attempt: Attempt, answer: SendOutcome, outcome: AttemptOutcome, reason: str, *, at: datetime
 ) -> None:
     trace = answer.trace
     attempt.outcome, attempt.outcome_reason = outcome, reason[:500]
@@ -197,30 +218,27 @@ def _close(
     attempt.answered_version, attempt.duration_ms = trace.api_version, trace.duration_ms
     attempt.save(
         update_fields=[
-            "outcome", "outcome_reason", "closed_at", "closed_by", "http_status", "platform_request_id",
-            "answered_version", "duration_ms",
+            "outcome",
+            "outcome_reason",
+            "closed_at",
+            "closed_by",
+            "http_status",
+            "platform_request_id",
+            "answered_version",
+            "duration_ms",
         ]
-    )  # fmt: skip
+    )
 
 
-def _stop_on_another_version(intent: Intent, outcome: SendOutcome, *, at: datetime) -> None:
-    """Another API version may read the same bytes otherwise: stop the connection's sends until a person looks."""
-    answered = outcome.trace.api_version
-    if answered in ("", intent.api_version):
+def stop_on_another_version(intent: Intent, trace: CallTrace, *, asked: str, at: datetime) -> None:
+    """Stop a connection's sends where another API version answered than was asked for.
+
+    Another version may read the same bytes, or treat the same key, in another way.
+    """
+    answered = trace.api_version
+    if answered in ("", asked):
         return
     block(intent.connection, BlockedBy.API_VERSION, at=at)
-    reason = f"version {answered} answered where {intent.api_version} was asked; sends on this connection stop"
-    remark(
-        intent,
-        "connection_blocked",
-        by=SYSTEM,
-        at=at,
-        reason=reason,
-        details={"answered": answered},
-    )
-    log.error(
-        "connection.blocked",
-        connection=intent.connection.public_id,
-        answered=answered,
-        asked=intent.api_version,
-    )
+    reason = f"version {answered} answered where {asked} was asked for: sends here stop"
+    details = {"answered": answered, "asked": asked}
+    remark(intent, "connection_blocked", by=SYSTEM, at=at, reason=reason, details=details)

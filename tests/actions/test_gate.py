@@ -296,3 +296,14 @@ def test_no_personal_data_stands_in_facts_events_or_bytes(stage: Stage) -> None:
         [bytes(one) if isinstance(one, memoryview) else one for one in kept]
     )
     assert fresh(intent).proposer.kind is ActorKind.SYSTEM
+
+
+def test_another_version_that_answers_a_read_stops_the_connection_before_anything_is_sent(
+    stage: Stage,
+) -> None:
+    stage.shop.serve_version("2026-07")
+    intent = stage.work(stage.propose(stage.case()))
+    assert (intent.state, intent.state_reason) == ("held", "blocked_connection")
+    assert Connection.objects.get(pk=stage.connection.pk).blocked_by == "api_version"
+    assert "connection_blocked" in intent.events.values_list("name", flat=True)
+    assert stage.shop.requests(operation="refundCreate") == ()

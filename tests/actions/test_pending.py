@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from actions.boundaries import Boundary
 from actions.models import Intent
 from integrations.sandbox.faults import FaultKind
 from tests.stage import Stage
@@ -113,3 +114,19 @@ def test_a_refund_that_bounces_after_it_was_confirmed_is_reversed_and_reopens_it
     assert (case.ticket.status, case.ticket.resolver) == ("in_progress", None)
     (resolution,) = case.ticket.resolution_set.all()
     assert (resolution.status, resolution.reopened_by_kind) == ("resolved", "system")
+
+
+def test_a_read_that_began_before_our_newest_echo_says_nothing_new(stage: Stage) -> None:
+    """F40, F45: a slow read comes home after the store has said more."""
+    intent = _pending(stage)
+
+    def finish_meanwhile() -> None:
+        stage.shop.settle_refund(_refund_of(intent), "SUCCESS")
+        stage.read(intent)
+
+    with stage.at(Boundary.TARGET_READ, finish_meanwhile):
+        stage.read(intent)
+    intent.refresh_from_db()
+    assert intent.state == "confirmed"
+    echoes = intent.external_objects.get().echoes.order_by("pk")
+    assert [echo.parts.get().status for echo in echoes] == ["PENDING", "SUCCESS"]
