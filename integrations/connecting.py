@@ -7,6 +7,7 @@ Does not know intents: what was on its way is held or read by `actions`.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -103,6 +104,13 @@ def webhook_secret_context(connection: Connection) -> tuple[str, ...]:
     return (str(connection.workspace_id), connection.public_id, "webhook_secret")
 
 
+SEALED_COLUMNS: Mapping[str, Callable[[Connection], tuple[str, ...]]] = {
+    "credentials": registry.credentials_context,
+    "webhook_secret": webhook_secret_context,
+}
+"""What the vault has sealed on a connection, each with the context that it is bound to."""
+
+
 def block(connection: Connection, blocked_by: BlockedBy, *, at: datetime) -> None:
     """Stop every send on a connection until a person connects it again; the first reason stands."""
     changed = Connection.objects.filter(pk=connection.pk, blocked_by="").update(
@@ -187,8 +195,8 @@ def _check_unchanged(store: StoreToConnect, found: Connection) -> None:
     becomes_sandbox = store.is_sandbox and not found.is_sandbox
     if becomes_sandbox or store.time_scale not in (None, found.time_scale):
         raise ConnectRefused(
-            f"{found.domain} is connected already, and whether it is a sandbox and how fast its time "
-            "runs never changes: leave --sandbox and --time-scale as they were."
+            f"{found.domain} is connected already, and whether it is a sandbox and how fast its "
+            "time runs never changes: leave --sandbox and --time-scale as they were."
         )
 
 

@@ -15,13 +15,11 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from integrations import sealed, vault
-from integrations.connecting import webhook_secret_context
+from integrations.connecting import SEALED_COLUMNS
 from integrations.models import Connection, SubjectKey
-from integrations.registry import credentials_context
 
 _PAGE = 500
 _Row = TypeVar("_Row", Connection, SubjectKey)
-_CONTEXTS = {"credentials": credentials_context, "webhook_secret": webhook_secret_context}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,7 +85,7 @@ def _paged(rows: QuerySet[_Row]) -> Iterator[_Row]:
 
 def _rotate(connection: Connection) -> bool:
     changed = False
-    for column, context in _CONTEXTS.items():
+    for column, context in SEALED_COLUMNS.items():
         stored = getattr(connection, column)
         if stored is None:
             continue
@@ -104,7 +102,7 @@ def _named(row: Connection | SubjectKey) -> str:
 
 
 def _connection_keys() -> Iterator[str]:
-    for values in Connection.objects.values_list(*_CONTEXTS):
+    for values in Connection.objects.values_list(*SEALED_COLUMNS):
         yield from (vault.key_id(bytes(value)) for value in values if value is not None)
 
 

@@ -61,7 +61,9 @@ def unseal(payload: SealedPayload) -> str:
 
 
 def digest(*, subject_key: SubjectKey, text: str) -> str:
-    """Return an HMAC-SHA-256 (hex) of a text under a person's key: comparable, and meaningless once the key is destroyed.
+    """Return an HMAC-SHA-256 (hex) of a text under a person's key.
+
+    It can be compared, and means nothing once the key is destroyed.
 
     Raises:
         Erased: The key was destroyed.

@@ -44,10 +44,12 @@ class Command(VerbCommand):
         with transaction.atomic():
             user.is_staff = True
             user.save()
-            Membership.objects.update_or_create(
+            member, _ = Membership.objects.get_or_create(
                 workspace=workspace, user=user, defaults={"role": asked.role}
             )
-        self.say(f"{asked.username}{new}, is {Role(asked.role).label} in {workspace.slug}.")
+            # The role alone: the database lets no other column of a membership change.
+            Membership.objects.filter(pk=member.pk).update(role=asked.role)
+        self.say(f"{asked.username}{new} is {Role(asked.role).label} in {workspace.slug}.")
 
     def remove(self, asked: Namespace) -> None:
         """Take a person's place in a workspace away; the user stays."""

@@ -1,4 +1,5 @@
-"""`manage.py rotate_keys`: after a new key was put first in RAZVIEL_VAULT_KEYS, X
+"""`manage.py rotate_keys`: seal everything under the first key of RAZVIEL_VAULT_KEYS.
+
 Promises: may be stopped and run again at any time, beside a working product; says which keys may
 go only after looking at every row; exits 1 while anything is left that could not be opened.
 Does not know which processes still run with the old list: it says that they must not.
