@@ -81,9 +81,9 @@ def _is_ready_to_resend(intent: Intent) -> bool:
 
 
 def _send_and_look(intent_pk: int) -> None:
-    """Send once; where no answer can be read, look at once."""
-    send(intent_pk)
-    _settle_if_in_doubt(intent_pk)
+    """Send once; where no answer can be read, look at once. What may not go now stays due."""
+    if send(intent_pk):
+        _settle_if_in_doubt(intent_pk)
 
 
 def _settle_if_in_doubt(intent_pk: int) -> None:

@@ -37,7 +37,7 @@ def doubtful_since(intent: Intent) -> datetime | None:
 
 
 def sent_by_another_app(intent: Intent) -> bool:
-    """Say whether an app that is not the connection's any more may have sent it: keys and authorship are that app's."""
+    """Say whether an app that is not the connection's any more may have sent it."""
     return may_have_left(intent).exclude(app=intent.connection.app).exists()
 
 

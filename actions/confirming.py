@@ -47,12 +47,17 @@ def disagreements(intent: Intent, observation: Observation) -> tuple[str, ...]:
     checks = {
         "marker": observation.markers == (intent.marker,),
         "target": observation.target in (None, intent.target.identifier),
-        "author": observation.author in (None, intent.connection.app),
+        "author": observation.author in _makers(intent),
         "created before the first send": not sent_at
         or observation.created_at >= sent_at - tolerance,
         "identifier": _is_free(intent, observation),
     }
     return tuple(name for name, agrees in checks.items() if not agrees)
+
+
+def _makers(intent: Intent) -> set[str | None]:
+    """Return who may have made an effect of ours: each app that sent, or nobody that is named."""
+    return {None, intent.connection.app, *intent.attempts.values_list("app", flat=True)}
 
 
 def _is_free(intent: Intent, observation: Observation) -> bool:

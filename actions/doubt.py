@@ -34,6 +34,7 @@ class Doubt:
     settles_at: datetime
     """By when a lost request has landed or never will, reads' lag included."""
     resend_until: datetime
+    """Until when a read may lead to a resend: the window's end, less what a send takes to leave."""
     resend_ended: bool
     """Was the right to resend given up: withdrawn, handed over, another app, the key used anew?"""
     found_again: bool
@@ -69,7 +70,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
-    """Nothing is proven yet: read again by schedule, or at `not_before`, when a read proves more."""
+    """Nothing is proven yet: read again by schedule, or at `not_before`, when it proves more."""
 
     not_before: datetime | None = None
 

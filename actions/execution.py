@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from django.db import connection as database
 from django.db import transaction
 
-from actions.attempts import may_have_left, proven_absent_at, unresolved
+from actions.attempts import proven_absent_at, sent_by_another_app, unresolved
 from actions.boundaries import Boundary, reached
 from actions.catalogue import kind_named
 from actions.locks import Locked, lock_intent
@@ -40,13 +40,13 @@ class Claimed:
     """The local clock's reading past which nothing may be written."""
 
 
-def send(intent_pk: int) -> None:
-    """Send an intent once and settle what came of it; does nothing if it may not be claimed now."""
+def send(intent_pk: int) -> bool:
+    """Send an intent once and settle what came of it; False if it may not be claimed now."""
     connection = Intent.objects.select_related("connection").get(pk=intent_pk).connection
     port = registry.store(connection)
     claimed = claim(intent_pk, port=port)
     if claimed is None:
-        return
+        return False
     reached(Boundary.CLAIMED)
     outcome = kind_named(claimed.kind).send(
         port, frozen=claimed.frozen, before_write=lambda: fence(claimed)
@@ -54,6 +54,7 @@ def send(intent_pk: int) -> None:
     reached(Boundary.ANSWERED)
     settle(intent_pk=claimed.intent_pk, attempt_pk=claimed.attempt_pk, outcome=outcome)
     reached(Boundary.SETTLED)
+    return True
 
 
 def claim(intent_pk: int, *, port: StorePort) -> Claimed | None:
@@ -110,17 +111,12 @@ def _may_be_resent(intent: Intent) -> bool:
         not unresolved(intent).exists()
         and proven_at is not None
         and proven_at >= fresh_since
-        and _same_app(intent)
+        and not sent_by_another_app(intent)
     )
 
 
 def _window_is_open(intent: Intent, send_by: datetime) -> bool:
     return intent.resend_until is None or send_by <= intent.resend_until
-
-
-def _same_app(intent: Intent) -> bool:
-    """After a change of app nothing is resent: keys and authorship belong to the first app."""
-    return not may_have_left(intent).exclude(app=intent.connection.app).exists()
 
 
 def writes_stopped(intent: Intent) -> str:
