@@ -29,13 +29,14 @@ class Call:
     command: list[str]
     keep: Path | None
     durable: bool
+    join: bool
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     call = parse(sys.argv[1:] if arguments is None else arguments)
     try:
-        with surroundings(os.environ, durable=call.durable, keep=call.keep) as made:
+        with surroundings(os.environ, durable=call.durable, keep=call.keep, join=call.join) as made:
             _tell(made.summary)
             environment = {**local_settings(call.keep), **made.environment}
             return _run([sys.executable, *call.command], environment)
@@ -56,17 +57,18 @@ def parse(arguments: Sequence[str]) -> Call:
         start += 2 if arguments[start] == "--keep" else 1
     parser = argparse.ArgumentParser(
         prog="python -m razviel.embedded",
-        usage="%(prog)s [--fast] [--keep FOLDER] COMMAND...",
+        usage="%(prog)s [--fast] [--keep FOLDER [--join]] COMMAND...",
         description="Run what Python runs, such as `manage.py demo`, with database and broker.",
     )
     parser.add_argument("--fast", action="store_true", help="data need not survive a crash")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the data here between runs")
+    parser.add_argument("--join", action="store_true", help="use what runs on that data already")
     chosen = parser.parse_args(arguments[:start])
     command = list(arguments[start:])
     if not command:
         parser.error("a command is missing, such as: manage.py check")
     keep = Path(chosen.keep).resolve() if chosen.keep else None
-    return Call(command=command, keep=keep, durable=not chosen.fast)
+    return Call(command=command, keep=keep, durable=not chosen.fast, join=chosen.join)
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

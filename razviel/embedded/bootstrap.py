@@ -56,7 +56,7 @@ VERBS: dict[str, Verb] = {
     "demo": Verb("dev", [[*EMBEDDED, "manage.py", "demo"]], LOOPBACK_PLATFORMS),
     "bench": Verb("dev", [[*EMBEDDED, "manage.py", "bench"]], LOOPBACK_PLATFORMS),
     "run": Verb("dev", [[*KEPT, "-m", "razviel.embedded.run"]]),
-    "manage": Verb("dev", [[*KEPT, "manage.py"]]),
+    "manage": Verb("dev", [[*KEPT, "--join", "manage.py"]]),
     "test": Verb("dev", [[*PYTEST, "-n", "2"]]),
     "test-fast": Verb("dev", [[*PYTEST, "-x", "-m", "not slow and not browser"]]),
     "check": Verb(

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from razviel.embedded.faults import EmbeddedFault, StateTaken
 
 PREFIX = "razviel-"
 _LOCK_NAME = "owner.lock"
+_ADDRESSES_NAME = "addresses.json"
 _UNLOCKED_GRACE_SECONDS = 600
 
 
@@ -83,6 +86,30 @@ def open_kept(account: Account, path: Path) -> StateFolder:
         )
         raise EmbeddedFault(message)
     return StateFolder(path=path, lock=lock, throw_away=False)
+
+
+def publish(folder: StateFolder, addresses: dict[str, str]) -> Callable[[], None]:
+    """Let other commands of the same folder join its servers; returns what takes that back."""
+    file = folder.path / _ADDRESSES_NAME
+    fresh = file.with_suffix(".new")
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        json.dump(addresses, out)
+    fresh.replace(file)
+    return lambda: file.unlink(missing_ok=True)
+
+
+def published(path: Path) -> dict[str, str] | None:
+    """Return the addresses of whoever holds a folder now; None where nobody does, or not yet."""
+    if not (path / _LOCK_NAME).exists():
+        return None
+    lock = _try_lock(path)
+    if lock is not None:
+        os.close(lock)
+        return None
+    with contextlib.suppress(FileNotFoundError):
+        kept = json.loads((path / _ADDRESSES_NAME).read_text())
+        return {str(name): str(value) for name, value in kept.items()}
+    return None
 
 
 def remove_abandoned(account: Account, *, root: Path) -> list[Path]:

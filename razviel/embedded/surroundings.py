@@ -17,7 +17,7 @@ from pathlib import Path
 from razviel.embedded.account import server_account
 from razviel.embedded.roles import RoleUrls, provision
 from razviel.embedded.servers import start_postgres, start_redis
-from razviel.embedded.state import open_kept, open_throw_away
+from razviel.embedded.state import open_kept, open_throw_away, publish, published
 
 _STOP_SECONDS = 15
 
@@ -32,7 +32,7 @@ class Surroundings:
 
 @contextlib.contextmanager
 def surroundings(
-    given: Mapping[str, str], *, durable: bool, keep: Path | None = None
+    given: Mapping[str, str], *, durable: bool, keep: Path | None = None, join: bool = False
 ) -> Iterator[Surroundings]:
     """Start what `given` has no address for, and stop it afterwards.
 
@@ -40,11 +40,16 @@ def surroundings(
         given: the environment to complete; it is not changed.
         durable: whether a commit survives a crash of the machine.
         keep: a folder for lasting data; without it everything is thrown away.
+        join: use the servers of whoever holds that folder now, if somebody does.
 
     Raises:
         EmbeddedFault: with a sentence that says what to do.
     """
     began = time.monotonic()
+    running = published(keep) if join and keep is not None else None
+    if running is not None:
+        yield Surroundings(environment={**running, **given}, summary=f"Joined what runs on {keep}")
+        return
     with contextlib.ExitStack() as stack:
         words: list[str] = []
         addresses: dict[str, str] = {}
@@ -74,13 +79,13 @@ def _start_missing(
     account = server_account()
     folder = open_throw_away(account)
     stack.callback(folder.release)
+    kept = None
+    if keep is not None:
+        kept = open_kept(account, keep)
+        stack.callback(kept.release)
     addresses: dict[str, str] = {}
     if not given.get("DATABASE_URL"):
-        data_root = folder.path
-        if keep is not None:
-            kept = open_kept(account, keep)
-            stack.callback(kept.release)
-            data_root = kept.path
+        data_root = folder.path if kept is None else kept.path
         child, program, url = start_postgres(
             account, sockets=folder.path, data_root=data_root, durable=durable
         )
@@ -92,6 +97,8 @@ def _start_missing(
         stack.callback(child.stop, timeout_seconds=_STOP_SECONDS)
         words.append(f"Valkey {program.version} ({program.origin})")
         addresses["REDIS_URL"] = url
+    if kept is not None:
+        stack.callback(publish(kept, addresses))
     return addresses
 
 

@@ -10,7 +10,14 @@ import pytest
 
 from razviel.embedded.account import Account, server_account
 from razviel.embedded.faults import EmbeddedFault, StateTaken
-from razviel.embedded.state import StateFolder, open_kept, open_throw_away, remove_abandoned
+from razviel.embedded.state import (
+    StateFolder,
+    open_kept,
+    open_throw_away,
+    publish,
+    published,
+    remove_abandoned,
+)
 
 
 @pytest.fixture
@@ -93,3 +100,25 @@ def test_a_kept_folder_out_of_the_servers_reach_is_told(tmp_path: Path) -> None:
     account = Unreaching(uid=os.geteuid(), gid=os.getegid(), changes=False)
     with pytest.raises(EmbeddedFault, match="can't reach"):
         open_kept(account, tmp_path / "kept")
+
+
+def test_another_command_joins_what_runs_on_a_kept_folder(
+    reachable: Path, account: Account
+) -> None:
+    path = reachable / "kept"
+    assert published(path) is None
+    folder = open_kept(account, path)
+    assert published(path) is None
+    take_back = publish(folder, {"REDIS_URL": "redis://127.0.0.1:1/0"})
+    assert stat.S_IMODE((path / "addresses.json").stat().st_mode) == 0o600
+    assert published(path) == {"REDIS_URL": "redis://127.0.0.1:1/0"}
+    take_back()
+    assert published(path) is None
+    folder.release()
+
+
+def test_addresses_of_a_dead_owner_are_not_joined(reachable: Path, account: Account) -> None:
+    folder = open_kept(account, reachable / "kept")
+    publish(folder, {"REDIS_URL": "redis://127.0.0.1:1/0"})
+    folder.release()
+    assert published(reachable / "kept") is None
