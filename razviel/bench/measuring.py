@@ -7,6 +7,7 @@ Does not know how it is shown.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from razviel.bench.commits import (
     COMMITS,
@@ -19,80 +20,95 @@ from razviel.bench.commits import (
 )
 from razviel.bench.noops import NOOPS, measure_noops
 from razviel.bench.rows import Row, beside
-from razviel.bench.settled import ALONE_COUNT, COUNT, IN_FLIGHT, SETTLED, measure_settled
+from razviel.bench.settled import IN_FLIGHT, SETTLED, alone_count, measure_settled
 from razviel.demo.stack import Stack, application_environment
 
+INTENT_COUNT = 320
 
-@dataclass(slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """What one measure found: its rows, and what a reader must know of them."""
+
+    rows: Sequence[Row]
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The rows of a run, and what a reader must know of them."""
+    """A run: its rows, the ground first and last, and what a reader must know of them."""
 
     durability: Durability
-    rows: list[Row] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    rows: Sequence[Row]
+    notes: Sequence[str] = field(default=())
 
     @property
     def is_void(self) -> bool:
         """Did the ground move under the run, or was it not the ground that counts?"""
-        before, after = self.rows[0], self.rows[-1]
-        return drift(before, after) > DRIFT_MAX or not self.durability.is_on
+        return self._drift > DRIFT_MAX or not self.durability.is_on
 
+    @property
     def verdict(self) -> str:
         """Say whether the run counts."""
         durability = self.durability
         said = f"fsync {durability.fsync}, synchronous_commit {durability.synchronous_commit}"
-        moved = f"commits before and after differ by {drift(self.rows[0], self.rows[-1]):.0%}"
+        moved = f"commits before and after differ by {self._drift:.0%}"
         if not self.is_void:
             return f"{said}; {moved}."
         return f"VOID: {said}; {moved} (at most {DRIFT_MAX:.0%} counts). Run it on a quiet machine."
 
+    @property
+    def _drift(self) -> float:
+        return drift(self.rows[0], self.rows[-1])
 
-Measure = Callable[[Stack, Measured], None]
+
+Measure: TypeAlias = Callable[[Stack, int], Part]
+"""Takes processes to start its own in, and how many intents to settle where it settles any."""
 
 
-def _settled(stack: Stack, measured: Measured) -> None:
+def _settled(stack: Stack, count: int) -> Part:
     """Measure the whole path."""
-    settled = measure_settled(stack)
-    measured.rows += settled.rows
-    threads = _threads(stack)
+    settled = measure_settled(stack, count=count)
     how = (
-        f"{SETTLED}: {COUNT} refunds with {IN_FLIGHT} in flight, {ALONE_COUNT} alone, through the"
-        f" service; 1 worker process with {threads} threads, 1 sandbox process at zero latency,"
-        f" {IN_FLIGHT} proposing threads in 1 process. Sandbox figures, no store's."
+        f"{SETTLED}: {count} refunds with {IN_FLIGHT} in flight, {alone_count(count)} alone,"
+        f" proposed through the service; 1 worker process with {_threads(stack)} threads, 1 sandbox"
+        f" process at zero latency, {IN_FLIGHT} proposing threads in 1 process. Sandbox figures."
     )
     both = f"Both records: {settled.comparison.sentence}."
-    measured.notes += [how, settled.usage.sentence, both]
+    return Part(rows=settled.rows, notes=[how, settled.usage.sentence, both])
 
 
-def _noops(stack: Stack, measured: Measured) -> None:
+def _noops(stack: Stack, _count: int) -> Part:
     """Measure Celery by itself."""
-    measured.rows.append(measure_noops(stack))
-    measured.notes.append(f"{NOOPS}: 1 worker process with {_threads(stack)} threads.")
+    row = measure_noops(stack)
+    return Part(rows=[row], notes=[f"{NOOPS}: 1 worker process with {_threads(stack)} threads."])
 
 
 MEASURES: dict[str, Measure] = {SETTLED: _settled, NOOPS: _noops}
 """What can be measured, by the name of its first row; later issues add theirs here."""
 
 
-def run(names: Sequence[str], *, tell: Callable[[str], None]) -> Measured:
+def run(names: Sequence[str], *, count: int, tell: Callable[[str], None]) -> Measured:
     """Measure these, between two looks at the ground.
 
     Args:
         names: Of `MEASURES`.
+        count: How many intents to settle.
         tell: Says what takes time.
     """
-    measured = Measured(durability=durability())
     tell(COMMITS)
-    measured.rows.append(measure_commits(COMMITS))
+    before, parts = measure_commits(COMMITS), []
     for name in names:
         tell(name)
         with Stack(application_environment()) as stack:
-            MEASURES[name](stack, measured)
+            parts.append(MEASURES[name](stack, count))
     tell(COMMITS_AFTER)
-    after = measure_commits(COMMITS_AFTER)
-    ground, *others = measured.rows
-    measured.rows = [ground, *(_beside(row, ground) for row in [*others, after])]
-    return measured
+    rows = [*(row for part in parts for row in part.rows), measure_commits(COMMITS_AFTER)]
+    return Measured(
+        durability=durability(),
+        rows=[before, *(_beside(row, before) for row in rows)],
+        notes=[note for part in parts for note in part.notes],
+    )
 
 
 def _beside(row: Row, ground: Row) -> Row:

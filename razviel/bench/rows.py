@@ -6,6 +6,7 @@ Does not know how anything is measured.
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import ceil
 
 from rich.table import Table
 
@@ -40,7 +41,7 @@ def percentile(values: Iterable[float], share: float) -> float:
         share: Above 0 and at most 1.
     """
     ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * share // 1).__int__() - 1)]
+    return ordered[max(1, ceil(len(ordered) * share)) - 1]
 
 
 def as_table(rows: Iterable[Row]) -> Table:

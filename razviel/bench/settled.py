@@ -43,8 +43,6 @@ from tickets.services import CustomerStatement, Opening, Statement, open_ticket,
 
 SETTLED = "settled_intents"
 IN_FLIGHT = 16
-COUNT = 320
-ALONE_COUNT = 40
 
 _AGENT = Actor(kind=ActorKind.AI, identity="bench")
 _INTEGRATION = Actor(kind=ActorKind.SYSTEM, identity="bench")
@@ -52,6 +50,8 @@ _AMOUNT, _CURRENCY = "12.50", "EUR"
 _LOOK_SECONDS = 0.005
 _PATIENCE_SECONDS = 15.0
 _WARM_UP_COUNT = 16
+_ALONE_SHARE = 8
+"""One of so many is settled once more, alone, to see what one takes where nothing waits."""
 
 
 class NotSettled(Exception):
@@ -126,8 +126,12 @@ class Watcher:
         connections.close_all()
 
 
-def measure_settled(stack: Stack) -> Settled:
-    """Measure alone and with many in flight."""
+def measure_settled(stack: Stack, *, count: int) -> Settled:
+    """Measure alone and with many in flight.
+
+    Args:
+        count: How many are settled with many in flight.
+    """
     sandbox, worker = start_sandbox(stack), start_worker(stack)
     url = address_of_sandbox(stack, sandbox)
     stack.said(worker, r"(celery@\S+) ready")
@@ -136,18 +140,23 @@ def measure_settled(stack: Stack) -> Settled:
     shop.throttle(unlimited=True)
     make_workspace(slug, name="Bench")
     connect_shop(slug, shop, time_scale="1")
-    cases = _cases(slug, shop, _WARM_UP_COUNT + ALONE_COUNT + COUNT)
+    cases = _cases(slug, shop, _WARM_UP_COUNT + alone_count(count) + count)
     watcher, parts = Watcher(), _parts(stack, worker)
     with watcher.watching():
         _run(watcher, cases[:_WARM_UP_COUNT], in_flight=IN_FLIGHT)
-        alone = _run(watcher, cases[_WARM_UP_COUNT : _WARM_UP_COUNT + ALONE_COUNT], in_flight=1)
+        alone = _run(watcher, cases[_WARM_UP_COUNT:-count], in_flight=1)
         begin = moment(parts)
-        many = _run(watcher, cases[-COUNT:], in_flight=IN_FLIGHT)
+        many = _run(watcher, cases[-count:], in_flight=IN_FLIGHT)
         usage = between(begin, moment(parts))
     comparison = compare(our_intents([slug]), their_effects([shop]))
     if not comparison.holds:
         raise NotSettled(f"The figures are worth nothing: {comparison.sentence}.")
     return Settled(rows=[*_rows(many, alone)], usage=usage, comparison=comparison)
+
+
+def alone_count(count: int) -> int:
+    """Return how many are settled one after the other."""
+    return max(1, count // _ALONE_SHARE)
 
 
 def _rows(many: Run, alone: Run) -> Iterator[Row]:

@@ -68,8 +68,13 @@ def moment(parts: Mapping[str, int]) -> Moment:
         parts: Process ids by the name of the part.
     """
     children = _children()
-    used = {name: _tree_seconds(pid, children) for name, pid in parts.items()} if children else {}
-    return Moment(at=monotonic(), by_part=used, machine_seconds=_machine_seconds())
+    others = set(parts.values())
+    used = {
+        name: _tree_seconds(pid, children, without=others - {pid}) for name, pid in parts.items()
+    }
+    return Moment(
+        at=monotonic(), by_part=used if children else {}, machine_seconds=_machine_seconds()
+    )
 
 
 def between(begin: Moment, end: Moment) -> Usage:
@@ -102,11 +107,12 @@ def _children() -> dict[int, list[int]]:
     return children
 
 
-def _tree_seconds(pid: int, children: Mapping[int, list[int]]) -> float:
+def _tree_seconds(pid: int, children: Mapping[int, list[int]], *, without: set[int]) -> float:
     """Return the time of a process, of its ended children, and of those that run."""
     fields = _fields(pid)
     own = 0.0 if fields is None else sum(int(ticks) for ticks in fields[_TIMES]) / _TICKS
-    return own + sum(_tree_seconds(child, children) for child in children.get(pid, []))
+    below = [child for child in children.get(pid, []) if child not in without]
+    return own + sum(_tree_seconds(child, children, without=without) for child in below)
 
 
 def _fields(pid: int) -> list[str] | None:
