@@ -101,11 +101,19 @@ def identity(data: Fields, *, trace: CallTrace) -> AccountIdentity:
         name=_text(shop, "name"),
         domain=_text(shop, "myshopifyDomain"),
         app=gid(fields(installation.get("app"), "app").get("id"), "App"),
-        scopes=frozenset(_text(scope, "handle") for scope in scopes),
+        scopes=_with_reading(_text(scope, "handle") for scope in scopes),
         api_version=trace.api_version,
         currency=_text(shop, "currencyCode"),
         time_zone=_text(shop, "ianaTimezone"),
     )
+
+
+def _with_reading(scopes: Iterable[str]) -> frozenset[str]:
+    # A scope that lets write lets read, whether or not the list names that one too.
+    # https://shopify.dev/docs/api/usage/access-scopes, read 2026-11-30
+    granted = frozenset(scopes)
+    writing = (scope for scope in granted if scope.startswith("write_"))
+    return granted | {scope.replace("write_", "read_", 1) for scope in writing}
 
 
 def observation(refund: Fields, *, order: str | None, author: str | None = None) -> Observation:

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from actions.models import Attempt
 from actions.states import State
-from integrations import vault
+from integrations import connecting, vault
 from integrations.clock import now
 from integrations.connecting import block, webhook_secret_context
 from integrations.models import Connection, Workspace
@@ -20,7 +20,7 @@ from integrations.ports import BlockedBy
 from integrations.registry import credentials_context
 from integrations.sandbox.server import Sandbox
 from integrations.sandbox.surface import ShopControls
-from tests.factories import make_workspace
+from tests.factories import make_connection, make_workspace
 from tests.integrations.commands.running import Ran, Shell
 from tests.stage import Stage
 
@@ -214,6 +214,16 @@ def test_missing_scopes_are_said_kind_by_kind_and_the_store_is_connected(
         ADVICE,
     ]
     assert Connection.objects.get().scopes == ["read_orders"]
+
+
+def test_a_scope_that_lets_write_lets_read(
+    shell: Shell, shop: ShopControls, workspace: Workspace
+) -> None:
+    shop.with_token(CANARY, scopes=["write_orders"])
+    ran = connect(shell, shop.url)
+    assert ran.status == 0
+    assert ran.out.splitlines()[6:] == ["  scopes      read_orders, write_orders", ADVICE]
+    assert Connection.objects.get().scopes == ["read_orders", "write_orders"]
 
 
 def test_another_accounts_token_is_refused_and_nothing_changes(
@@ -429,3 +439,23 @@ def test_quiet_says_nothing_where_all_is_well(
 ) -> None:
     ran = connect(shell, shop.url, "--verbosity", "0")
     assert (ran.status, ran.out, ran.err) == (0, "", "")
+
+
+def test_of_two_who_connect_at_the_same_moment_one_is_refused(
+    shell: Shell, shop: ShopControls, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rival = make_workspace(slug="rival")
+    account = shop.perform("shop", {"name": SHOP})["id"]
+
+    def connect_first() -> datetime:
+        make_connection(workspace=rival, domain=SHOP, account=account)
+        return now()
+
+    monkeypatch.setattr(connecting, "now", connect_first)
+    ran = connect(shell, shop.url)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err == (
+        "CommandError: Somebody connected this store at the same moment: look at it, and connect "
+        "again if needed.\n"
+    )
+    assert Connection.objects.get().workspace == rival

@@ -1,10 +1,12 @@
 """`manage.py trace`: ours and the store's own word, with an exit status that a script can trust."""
 
 import json
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import connection as database
 
 from actions.models import Attempt, Echo, Intent, IntentEvent, Read
@@ -15,7 +17,7 @@ from integrations.connecting import block
 from integrations.models import Connection
 from integrations.ports import BlockedBy
 from integrations.registry import credentials_context
-from tests.integrations.commands.running import Ran, Shell
+from tests.integrations.commands.running import Ran, Shell, Terminal
 from tests.stage import Case, Stage
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -317,3 +319,22 @@ def test_an_unknown_ticket_is_two(shell: Shell, db: Iterator[None]) -> None:
     assert (ran.status, ran.out) == (2, "")
     said = "There is no ticket 'tkt_nowhere': give its public id, tkt_…"
     assert ran.err == f"CommandError: {said}\n"
+
+
+@pytest.mark.parametrize("no_color", [True, False])
+def test_a_narrow_terminal_folds_and_hides_nothing(
+    stage: Stage, case: Case, monkeypatch: pytest.MonkeyPatch, *, no_color: bool
+) -> None:
+    intent = stage.work(stage.propose(case))
+    refund, transaction = refund_of(stage)
+    monkeypatch.setenv("COLUMNS", "60")
+    out = Terminal()
+    call_command("trace", case.ticket.public_id, stdout=out, no_color=no_color)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    assert (plain == out.getvalue()) is no_color
+    _, *table = plain[plain.index("\n\n") :].splitlines()
+    assert max(len(line) for line in table) <= 60
+    head = next(line for line in table if "ours" in line)
+    columns = slice(head.index("ours"), head.index("theirs"))
+    ours = "".join(line[columns].strip() for line in table)
+    assert all(said in ours for said in (refund, transaction, intent.marker))

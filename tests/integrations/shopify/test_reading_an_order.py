@@ -434,7 +434,7 @@ def test_the_account_says_who_it_is_and_what_we_may_do() -> None:
         name="Acme",
         domain="acme.myshopify.com",
         app=APP,
-        scopes=frozenset({"write_orders"}),
+        scopes=frozenset({"read_orders", "write_orders"}),
         api_version="2026-10",
         currency="EUR",
         time_zone="Europe/Berlin",
