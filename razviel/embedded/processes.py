@@ -63,11 +63,12 @@ def start_child(
         account: who it runs as; ourselves when left out.
         environment: its whole environment; ours when left out.
         output: where its output goes; ours when left out.
-        own_group: False leaves it in our group, so that a Ctrl-C of the terminal reaches it too.
+        own_group: False leaves it in our group and on our standard input, so that a Ctrl-C of the
+            terminal and what is piped to us reach it.
     """
     process = subprocess.Popen(
         [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if own_group else None,
         stdout=output,
         stderr=subprocess.STDOUT if output is not None else None,
         cwd="/" if account is not None and account.changes else None,

@@ -187,3 +187,18 @@ def test_secrets_are_kept_private(tmp_path: Path) -> None:
     file = tmp_path / "secrets.json"
     assert file.stat().st_mode & 0o777 == 0o600
     assert set(json.loads(file.read_text())) == {"RAZVIEL_SECRET_KEY", "RAZVIEL_VAULT_KEYS"}
+
+
+def test_what_is_piped_to_us_reaches_the_command() -> None:
+    """A secret comes on standard input: `make manage ARGS='connect …' < token`."""
+    copy = "import sys; sys.stdout.write(sys.stdin.read())"
+    given = {"DATABASE_URL": "postgres://a@/b", "DATABASE_OWNER_URL": "postgres://c@/b"}
+    done = subprocess.run(
+        [sys.executable, "-m", "razviel.embedded", "-c", copy],
+        input="a secret",
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **given, "REDIS_URL": "redis://127.0.0.1:1/0"},
+    )
+    assert done.stdout == "a secret"
