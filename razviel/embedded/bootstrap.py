@@ -28,6 +28,7 @@ OLDEST_FOREIGN_PIP = (22, 3)
 EMBEDDED = ["-m", "razviel.embedded"]
 KEPT = [*EMBEDDED, "--keep", os.environ.get("RAZVIEL_STATE") or ".razviel"]
 LOOPBACK_PLATFORMS = {"RAZVIEL_ALLOW_PRIVATE_PLATFORMS": "1"}
+QUIET = {"RAZVIEL_LOG_LEVEL": "WARNING"}
 # Two workers: on two cores they ran twice as many tests in the same time as one.
 PYTEST = ["-m", "pytest", "-q"]
 LINT_IMPORTS = ["-c", "from importlinter.cli import lint_imports_command as lint; lint()"]
@@ -56,7 +57,7 @@ VERBS: dict[str, Verb] = {
     "demo": Verb("dev", [[*EMBEDDED, "manage.py", "demo"]], LOOPBACK_PLATFORMS),
     "bench": Verb("dev", [[*EMBEDDED, "manage.py", "bench"]], LOOPBACK_PLATFORMS),
     "run": Verb("dev", [[*KEPT, "-m", "razviel.embedded.run"]]),
-    "manage": Verb("dev", [[*KEPT, "--join", "manage.py"]]),
+    "manage": Verb("dev", [[*KEPT, "--join", "manage.py"]], QUIET),
     "test": Verb("dev", [[*PYTEST, "-n", "2"]]),
     "test-fast": Verb("dev", [[*PYTEST, "-x", "-m", "not slow and not browser"]]),
     "check": Verb(
