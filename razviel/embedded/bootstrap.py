@@ -107,7 +107,7 @@ def check_python(version: tuple[int, ...]) -> None:
 
 def run(verb: Verb, python: Path, arguments: list[str]) -> int:
     """Run a verb's commands until one fails; the last one replaces this process."""
-    environment = {**os.environ, **verb.environment}
+    environment = {**verb.environment, **os.environ}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)  # .pyc files halve each later start
     os.chdir(ROOT)
     passed = list(arguments) if verb.passes_arguments else []
