@@ -44,15 +44,7 @@ class IntentPage(ConsolePage):
         "An intent appears here when an agent or a person proposes an action on a ticket: "
         "POST /api/v1/tickets/{id}/intents/."
     )
-    list_display = (
-        "name",
-        "state_words",
-        "amount_words",
-        "about",
-        "proposer_words",
-        "where",
-        "touched",
-    )
+    list_display = ("name", "state_words", "amount_words", "about", "where", "touched")
     list_filter = (
         StateFilter,
         HeldForFilter,
@@ -113,9 +105,13 @@ class IntentPage(ConsolePage):
 
     @display(description="intent")
     def name(self, intent: Intent) -> SafeString:
-        """Write what it does and its public id."""
+        """Write what it does, whose wish it is, and its public id."""
         return format_html(
-            '<span class="rz-two"><b>{}</b>{}</span>', intent.kind, identifier(intent.public_id)
+            '<span class="rz-two"><span><b>{}</b> by {} {}</span>{}</span>',
+            intent.kind,
+            intent.proposer_kind.replace("_", " "),
+            intent.proposer_identity,
+            identifier(intent.public_id),
         )
 
     @display(description="state")
@@ -139,17 +135,12 @@ class IntentPage(ConsolePage):
 
     @display(description="about")
     def about(self, intent: Intent) -> SafeString:
-        """Write target and ticket."""
+        """Write ticket and target."""
         return format_html(
-            '<span class="rz-two">{}<span>{}</span></span>',
-            identifier(intent.target.identifier),
+            '<span class="rz-two"><span>{}</span>{}</span>',
             intent.ticket.external_id,
+            identifier(intent.target.identifier),
         )
-
-    @display(description="proposed by")
-    def proposer_words(self, intent: Intent) -> str:
-        """Write whose wish it was."""
-        return f"{intent.proposer_kind.replace('_', ' ')} {intent.proposer_identity}"
 
     @display(description="store")
     def where(self, intent: Intent) -> SafeString:

@@ -89,11 +89,9 @@ def _by_reason(
     rows: QuerySet[Intent], column: str, *, since: str, shown: Mapping[str, str]
 ) -> Iterator[Figure]:
     parameter = "person" if column == "needs_human_reason" else "held_for"
-    grouped = rows.values(*_PLACE, reason=F(column)).annotate(
-        count=Count("pk"), oldest_at=Min(since)
-    )
-    for row in grouped.order_by("connection__is_sandbox", "workspace__name", "-count", "reason"):
-        yield _figure(row, reason=row["reason"], shown={**shown, parameter: row["reason"]})
+    grouped = rows.values(*_PLACE, why=F(column)).annotate(count=Count("pk"), oldest_at=Min(since))
+    for row in grouped.order_by("connection__is_sandbox", "workspace__name", "-count", "why"):
+        yield _figure(row, reason=row["why"], shown={**shown, parameter: row["why"]})
 
 
 def _figure(

@@ -66,6 +66,12 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not subscriptabl
 class PublicChangeList(ChangeList):
     """A list whose rows lead to their object pages by public id."""
 
+    def get_results(self, request: HttpRequest) -> None:
+        """Read one page of rows; a list that nothing narrows is whole, and not called a result."""
+        super().get_results(request)
+        if not self.query and not self.has_active_filters:
+            self.full_result_count = self.result_count
+
     def url_for_result(self, result: models.Model) -> str:
         """Return the address of a row's page."""
         return page_address(result)
@@ -117,7 +123,7 @@ class ConsolePage(ModelAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Show the list."""
-        words = {"title": str(self.opts.verbose_name_plural).capitalize(), "opts": None}
+        words = {"title": str(self.opts.verbose_name_plural).capitalize()}
         return super().changelist_view(request, words | (extra_context or {}))
 
     def object_page(self, request: HttpRequest, public_id: str) -> HttpResponse:
@@ -158,9 +164,10 @@ class ConsolePage(ModelAdmin):
         """Return rows once for each way in which an identifier may name them."""
         return (rows.filter(public_id=typed),)
 
-    def lookup_allowed(self, *_: object, **__: object) -> bool:
-        """Refuse lookups in the address other than the page's own filters."""
-        return False
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
+        """Refuse every lookup in the address but the page's own filters."""
+        named = [row for row in self.list_filter if isinstance(row, type)]
+        return lookup in {row.parameter_name for row in named if issubclass(row, Narrowing)}
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Show it to members; the site lets in no one else."""

@@ -43,7 +43,7 @@ class Badge:
 
 
 SANDBOX = Badge(
-    word="sandbox", tone=Tone.WAITING, sentence="a simulated store: no real money moves here"
+    word="SANDBOX", tone=Tone.WAITING, sentence="a simulated store: no real money moves here"
 )
 """Stands wherever a figure of a sandbox connection stands."""
 
@@ -68,9 +68,12 @@ def moment(at: datetime | None) -> SafeString:
     if at is None:
         return format_html("{}", NOTHING)
     at = at.astimezone(UTC)
-    exact = at.isoformat(timespec="microseconds")
     return format_html(
-        '<time datetime="{}" title="{}">{:%Y-%m-%d %H:%M:%S} UTC</time>', exact, exact, at
+        '<time datetime="{exact}" title="{exact}">'
+        "<span>{day}</span> <span>{clock} UTC</span></time>",
+        exact=at.isoformat(timespec="microseconds"),
+        day=f"{at:%Y-%m-%d}",
+        clock=f"{at:%H:%M:%S}",
     )
 
 
@@ -91,6 +94,11 @@ def age(length: timedelta) -> str:
 def money(amount: Decimal | None, currency: str) -> str:
     """Write an amount at its currency's own precision; a dash where no money moves."""
     return NOTHING if amount is None else str(Money(amount=amount, currency=currency))
+
+
+def spaced(stored: str) -> str:
+    """Write a stored name as words."""
+    return stored.replace("_", " ")
 
 
 def identifier(text: str) -> SafeString:

@@ -15,10 +15,10 @@ from typing import Any
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.db.models import Count, Min
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
-from django.urls import URLPattern, URLResolver, include, path, reverse
+from django.urls import URLPattern, URLResolver, include, path, re_path, reverse
 from django.utils.http import urlencode
 from unfold.dataclasses import SearchResult
 from unfold.forms import AuthenticationForm as ThemedLogIn
@@ -70,6 +70,7 @@ class ConsoleSite(UnfoldAdminSite):
     def get_urls(self) -> list[URLPattern | URLResolver]:  # type: ignore[override]  # as Django's own
         """Return every address there is; Django's for adding, jumping, completing are left out."""
         account = super().admin_view
+        apps = "|".join(sorted({model._meta.app_label for model in self._registry}))
         pages = [
             path(
                 f"{model._meta.app_label}/{model._meta.model_name}/",
@@ -90,6 +91,7 @@ class ConsoleSite(UnfoldAdminSite):
             ),
             path("jsi18n/", account(self.i18n_javascript, cacheable=True), name="jsi18n"),
             *pages,
+            re_path(rf"^(?P<app_label>{apps})/$", self.admin_view(to_home), name="app_list"),
         ]
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -117,9 +119,11 @@ class ConsoleSite(UnfoldAdminSite):
         """Return what stands on every page: whose it is, and whether all is sandbox."""
         context: dict[str, Any] = super().each_context(request)
         if self.has_permission(request):
-            names = workspaces_of(request.user).order_by("name").values_list("name", flat=True)
+            names = list(
+                workspaces_of(request.user).order_by("name").values_list("name", flat=True)
+            )
             reality = own(Connection.objects.all(), request.user).values_list("is_sandbox")
-            context["site_subheader"] = ", ".join(names)
+            context |= {"site_subheader": ", ".join(names), "is_of_several": len(names) > 1}
             if set(reality.distinct()) == {(True,)}:
                 context["environment"] = [SANDBOX.word, "warning"]
         return context
@@ -154,6 +158,11 @@ class ConsoleSite(UnfoldAdminSite):
                         link=page_address(row),
                         icon="arrow_forward",
                     )
+
+
+def to_home(request: HttpRequest, app_label: str) -> HttpResponse:
+    """Lead to the home page from an app's name, which the theme's headings link."""
+    return HttpResponseRedirect(reverse("console:index"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +256,11 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
 def stylesheet(request: HttpRequest) -> str:
     """Return the address of the Console's own styles; named in `UNFOLD`."""
     return static("console/console.css")
+
+
+def mark(request: HttpRequest) -> str:
+    """Return the address of the Console's mark; named in `UNFOLD`."""
+    return static("console/mark.svg")
 
 
 console = ConsoleSite(name="console")

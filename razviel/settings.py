@@ -164,9 +164,10 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "/console/login/"
+LOGIN_REDIRECT_URL = "/console/"
 
 SECURE_SSL_REDIRECT = not RAZVIEL_PLAIN_HTTP
-# Probes come from inside, without TLS; the API refuses a token in plain text instead of redirecting.
+# Probes come from inside, without TLS; the API refuses a token in plain text, and redirects none.
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^api/"]
 SECURE_HSTS_SECONDS = 0 if RAZVIEL_PLAIN_HTTP else 31_536_000
 SECURE_HSTS_INCLUDE_SUBDOMAINS = not RAZVIEL_PLAIN_HTTP
@@ -247,6 +248,9 @@ UNFOLD: dict[str, object] = {
     "SITE_HEADER": "Razviel",
     "SITE_SYMBOL": "fact_check",
     "SITE_URL": None,
+    "SITE_FAVICONS": [
+        {"rel": "icon", "type": "image/svg+xml", "href": "razviel.console.mark"},
+    ],
     "STYLES": ["razviel.console.stylesheet"],
     "SIDEBAR": {"navigation": "razviel.console.navigation"},
 }

@@ -88,9 +88,8 @@ class TicketPage(ConsolePage):
         "A ticket appears here when an integration or an agent opens one: POST /api/v1/tickets/ "
         "with a token of this workspace (manage.py token)."
     )
-    list_display = ("name", "subject_words", "status_badge", "closed_by", "who", "brand", "opened")
+    list_display = ("name", "subject_words", "status_badge", "closed_by", "who", "source", "opened")
     list_filter = (StatusFilter, ResolverFilter, WorkspaceFilter)
-    list_select_related = ("workspace", "subject__subject_key")
     ordering = ("-created_at", "-pk")
     search_fields = ("public_id",)
     search_help_text = "Ticket, external, order, intent or refund id"
@@ -157,10 +156,14 @@ class TicketPage(ConsolePage):
         kinds = [entry["kind"].replace("_", " ") for entry in ticket.path]
         return ", ".join(dict.fromkeys(kinds)) or NOTHING
 
-    @display(description="workspace")
-    def brand(self, ticket: Ticket) -> str:
-        """Write the workspace."""
-        return ticket.workspace.name
+    @display(description="came from")
+    def source(self, ticket: Ticket) -> SafeString:
+        """Write the connection or the API, and the workspace."""
+        return format_html(
+            '<span class="rz-two"><span>{}</span><span class="rz-none">{}</span></span>',
+            ticket.connection.domain if ticket.connection else "API",
+            ticket.workspace.name,
+        )
 
     @display(description="opened")
     def opened(self, ticket: Ticket) -> SafeString:

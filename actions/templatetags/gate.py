@@ -73,12 +73,6 @@ def read_words(stored: str) -> str:
 
 
 @register.filter
-def spaced(stored: str) -> str:
-    """Return a stored name as words."""
-    return stored.replace("_", " ")
-
-
-@register.filter
 def plain(value: object) -> str:
     """Return a stored fact as a person reads it; what has parts stays in its stored form."""
     match value:

@@ -23,6 +23,7 @@ for write in (
     display.age,
     display.money,
     display.identifier,
+    display.spaced,
     display.unsealed,
 ):
     register.filter(write.__name__, write)
