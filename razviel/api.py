@@ -24,7 +24,7 @@ urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path(
         "docs/",
-        SpectacularSwaggerSplitView.as_view(url_name="api:schema"),
+        SpectacularSwaggerSplitView.as_view(url_name="api:schema", template_name="api/docs.html"),
         name="docs",
     ),
     re_path("", failures.no_such_address),

@@ -34,6 +34,7 @@ PLAIN_HTTP = ProblemType(
 class ApiView(APIView):
     """An endpoint of the API."""
 
+    http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # what `Allow` may name
     authentication_classes = (BearerAuthentication,)
     permission_classes = (HasToken,)
     query: ClassVar[type[Body]] = NoBody
