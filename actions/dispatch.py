@@ -38,7 +38,7 @@ def publish(intent_pk: int) -> None:
 
 
 def claim_due(*, now: datetime, limit: int) -> list[int]:
-    """Take up to `limit` due intents, the longest due first; whoever calls meanwhile takes others."""
+    """Take up to `limit` due intents, the longest due first; who calls meanwhile takes others."""
     with transaction.atomic():
         rows = Intent.objects.filter(due_at__lte=now).order_by("due_at", "pk")
         free = rows.select_for_update(skip_locked=True, no_key=True)

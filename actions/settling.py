@@ -56,16 +56,21 @@ def _known_of(intent: Intent, outcome: SendOutcome) -> tuple[AttemptOutcome, str
     """Say what an answer makes known of its attempt's effect, and why."""
     match outcome:
         case Echoed():
-            otherwise = disagreements(intent, outcome.observation)
-            reason = "the answer names an effect that is not ours: " + ", ".join(otherwise)
-            known = (AttemptOutcome.UNKNOWN, reason) if otherwise else (AttemptOutcome.ECHOED, "")
+            return _known_of_echo(intent, outcome)
         case Rejected():
-            known = (AttemptOutcome.REJECTED, f"{outcome.code}: {outcome.message}")
+            return AttemptOutcome.REJECTED, f"{outcome.code}: {outcome.message}"
         case NotSent():
-            known = (AttemptOutcome.NOT_SENT, outcome.reason)
+            return AttemptOutcome.NOT_SENT, outcome.reason
         case OutcomeUnknown():
-            known = (AttemptOutcome.UNKNOWN, outcome.reason)
-    return known
+            return AttemptOutcome.UNKNOWN, outcome.reason
+
+
+def _known_of_echo(intent: Intent, outcome: Echoed) -> tuple[AttemptOutcome, str]:
+    otherwise = disagreements(intent, outcome.observation)
+    if otherwise:
+        reason = "the answer names an effect that is not ours: " + ", ".join(otherwise)
+        return AttemptOutcome.UNKNOWN, reason
+    return AttemptOutcome.ECHOED, ""
 
 
 def _settle_now(locked: Locked, attempt: Attempt, outcome: SendOutcome, *, at: datetime) -> None:

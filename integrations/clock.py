@@ -20,7 +20,8 @@ def now() -> datetime:
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (moment,) = cursor.fetchone()
-    return sum(_offsets, start=moment.astimezone(UTC))
+    read: datetime = moment.astimezone(UTC)
+    return read + sum(_offsets, timedelta())
 
 
 @contextmanager

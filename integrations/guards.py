@@ -1,9 +1,11 @@
-"""What the database itself holds for every caller, raw SQL included: made from what the models declare.
+"""What the database itself holds for every caller, raw SQL included, by what the models declare.
 
-Promises: one place turns declarations (`mutable`, `write_once`, `deletable`, scoped references) and hand-written triggers into SQL, installs
-them, and grants the application's role just that much; installing twice changes nothing. A refusal carries the guard's name as the
-constraint name of an IntegrityError.
-Does not use django-pgtrigger: its `pgtrigger.ignore` session setting lets any role switch triggers off (docs/adr/0003).
+Promises: one place turns declarations (`mutable`, `write_once`, `deletable`, scoped references)
+and hand-written triggers into SQL, installs them, and grants the application's role just that
+much; installing twice changes nothing. A refusal carries the guard's name as the constraint name
+of an IntegrityError.
+Does not use django-pgtrigger: its `pgtrigger.ignore` session setting lets any role switch
+triggers off (docs/adr/0003).
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
 SEARCH_PATH = "SET search_path = pg_catalog, public, pg_temp"
-"""Guards look names up here first, so that no temporary table of a caller can stand in for evidence."""
+"""Guards look names up here first, so that no caller's temporary table stands in for evidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +53,7 @@ class Guard:
 
 
 def refuse(guard: str, sentence: str) -> str:
-    """Return the PL/pgSQL statement that refuses, with the guard's name where a constraint's name stands."""
+    """Return the PL/pgSQL that refuses, with the guard's name where a constraint's name stands."""
     return (
         f"RAISE EXCEPTION USING ERRCODE = 'integrity_constraint_violation', CONSTRAINT = '{guard}', "
         f"MESSAGE = '{sentence}';"
@@ -60,7 +62,8 @@ def refuse(guard: str, sentence: str) -> str:
 
 def columns_of(model: type[models.Model]) -> list[str]:
     """Return the column names of a model's table, in order."""
-    return [field.column for field in model._meta.concrete_fields]
+    columns = (field.column for field in model._meta.concrete_fields)
+    return [column for column in columns if column is not None]
 
 
 def changes_guard(model: type[GuardedRow]) -> Guard:
@@ -121,13 +124,13 @@ def application_role() -> str:
 
 
 def full_privileges(tables: Iterable[str], role: str) -> Iterator[str]:
-    """Yield the grants on Django's own tables (log-in, sessions, admin log), which the Console works with."""
+    """Yield the grants on Django's own tables (log-in, sessions, admin log), for the Console."""
     for table in tables:
         yield f'GRANT SELECT, INSERT, UPDATE, DELETE ON public.{table} TO "{role}"'
 
 
 def statements(app_models: Iterable[type[models.Model]], guards: Iterable[Guard]) -> Iterator[str]:
-    """Yield everything that an app's tables need, in an order that works from nothing and from itself."""
+    """Yield all that an app's tables need, in an order that works from nothing and from itself."""
     guarded = [model for model in app_models if issubclass(model, GuardedRow)]
     role = application_role()
     for model in guarded:

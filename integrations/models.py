@@ -1,7 +1,8 @@
-"""Workspaces and what they own outside: members, tokens, connections, sender identities, sealed data.
+"""Workspaces and what they own outside: members, tokens, connections, identities, sealed data.
 
-Promises: a connection stays bound to the account that first answered; credentials and personal data are stored sealed and nowhere else;
-a token is stored only as its digest. The database holds the workspace of each reference (see `integrations.guards`).
+Promises: a connection stays bound to the account that first answered; credentials and personal
+data are stored sealed and nowhere else; a token is stored only as its digest. The database holds
+the workspace of each reference (see `integrations.guards`).
 Does not know tickets or actions.
 """
 
@@ -114,9 +115,21 @@ class Connection(WorkspaceRow):
     """One account of the brand on one platform, with sealed credentials."""
 
     mutable: ClassVar = (
-        "base_url", "account_name", "app", "scopes", "currency", "time_zone", "api_version", "credentials",
-        "webhook_secret", "blocked_by", "blocked_at", "writes_killed_at", "circuit_open_until", "checked_at",
-    )  # fmt: skip
+        "base_url",
+        "account_name",
+        "app",
+        "scopes",
+        "currency",
+        "time_zone",
+        "api_version",
+        "credentials",
+        "webhook_secret",
+        "blocked_by",
+        "blocked_at",
+        "writes_killed_at",
+        "circuit_open_until",
+        "checked_at",
+    )
     write_once: ClassVar = ("account",)
 
     public_id = public_id("con")
@@ -172,7 +185,7 @@ class Connection(WorkspaceRow):
 
 
 class SenderIdentity(WorkspaceRow):
-    """Which helpdesk user speaks for an actor on a connection; without one nothing is sent in that actor's name."""
+    """Which helpdesk user speaks for an actor on a connection; without one nothing is sent."""
 
     mutable: ClassVar = ("external_user",)
     deletable: ClassVar = True
@@ -196,7 +209,10 @@ class SenderIdentity(WorkspaceRow):
 
 
 class SubjectKey(WorkspaceRow):
-    """The data key of one person (or of one raw delivery), wrapped by the vault; destroying it erases all that it sealed."""
+    """The data key of one person (or of one raw delivery), wrapped by the vault.
+
+    Destroying it erases all that it sealed.
+    """
 
     mutable: ClassVar = ("wrapped",)
     write_once: ClassVar = ("destroyed_at",)

@@ -32,7 +32,7 @@ class Capabilities:
     replays_keys: bool
     """Is a repeat with the same key answered with the first result?"""
     keys_kept_for: timedelta
-    """For how long after the first request does the platform remember a key? Zero where it has none."""
+    """How long after the first request does the platform remember a key? Zero where it has none."""
     keys_kept_for_source: str
     """Where that figure was read."""
     finds_by: FindsBy
@@ -67,14 +67,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One look at one external object: what the platform itself said of it. The content of an echo."""
+    """One look at one external object: what the platform itself said of it, an echo's content."""
 
     object_type: str
     identifier: str
     target: str | None
     """The platform object acted on; None where the answer did not say."""
     markers: tuple[str, ...]
-    """Every marker of ours that stands in it, as found; more than one can't be told apart by a machine."""
+    """Every marker of ours that stands in it, as found; more than one, and no machine can tell."""
     author: str | None
     """The app or user that the platform names as its maker; None where the answer did not say."""
     created_at: datetime
@@ -113,7 +113,7 @@ class BlockedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Echoed:
-    """The platform answered with its identifier: the effect exists, in the state that its parts say."""
+    """The platform answered with its identifier: the effect exists, and its parts say its state."""
 
     observation: Observation
     trace: CallTrace
@@ -128,13 +128,13 @@ class Rejected:
     message: str
     """The platform's own words, at most 500 characters."""
     read_first: bool
-    """True where the refusal speaks of an earlier attempt, so that only a read may end the intent."""
+    """True where the refusal speaks of an earlier attempt: only a read may end the intent then."""
     trace: CallTrace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotSent:
-    """Provably nothing happened: an error before the first byte, or an answer that proves non-execution."""
+    """Provably nothing happened: an error before the first byte, or an answer that proves it."""
 
     reason: str
     retry_after: timedelta | None = None
@@ -148,7 +148,7 @@ class OutcomeUnknown:
 
     reason: str
     resend_allowed: bool = True
-    """False where the platform says that the key was used with other parameters: from then on reads only."""
+    """False where the platform says that the key served other parameters: then reads only."""
     trace: CallTrace = CallTrace()
 
 
@@ -157,7 +157,10 @@ SendOutcome: TypeAlias = Echoed | Rejected | NotSent | OutcomeUnknown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestedPart:
-    """One payment of an order that can still be given back, as the store suggests it (presentment currency)."""
+    """One payment of an order that can still be given back, as the store suggests it.
+
+    In the presentment currency.
+    """
 
     parent: str
     gateway: str
@@ -166,7 +169,10 @@ class SuggestedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderSnapshot:
-    """An order as the store holds it at one moment. Personal data in it (`email`) is compared, never stored as evidence."""
+    """An order as the store holds it at one moment.
+
+    Personal data in it (`email`) is compared, never stored as evidence.
+    """
 
     identifier: str
     name: str
@@ -190,13 +196,16 @@ class OrderSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """The read gave no evidence: an error, an order that is not shown to us, or nothing readable."""
+    """The read gave no evidence: an error, an order that we are not shown, or nothing readable."""
 
     reason: str
     blocked_by: BlockedBy | None = None
     retry_after: timedelta | None = None
     not_found: bool = False
-    """True where the store answered cleanly that it shows no such order: evidence for the gate, never of absence of an effect."""
+    """True where the store answered cleanly that it shows no such order.
+
+    Evidence for the gate, never of the absence of an effect.
+    """
     trace: CallTrace = CallTrace()
 
 
@@ -240,7 +249,7 @@ class Unusable(Exception):
 
 
 class Fenced(Exception):
-    """The last check before the first byte said no: nothing was sent, and nothing will be by this attempt."""
+    """The last check before the first byte said no: this attempt sent nothing, and never will."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -271,13 +280,13 @@ class StorePort(Protocol):
         """Return the declared contract for refunds."""
 
     def identify(self) -> AccountIdentity | Unreadable:
-        """Read which account answers, with our app, its scopes and the API version that answered."""
+        """Read which account answers, with our app, its scopes and the API version it speaks."""
 
     def read_order(self, *, order: str) -> OrderSnapshot | Unreadable:
         """Read one order with all its refunds and their transactions."""
 
     def freeze_refund(self, *, refund: RefundOrder) -> FrozenRequest:
-        """Turn a refund into the exact bytes to send. Pure: the same refund gives the same bytes."""
+        """Turn a refund into the exact bytes to send. Pure: the same refund, the same bytes."""
 
     def send_refund(
         self, *, frozen: FrozenRequest, before_write: Callable[[], None]
@@ -286,5 +295,6 @@ class StorePort(Protocol):
 
         Args:
             frozen: What `freeze_refund` made, as stored.
-            before_write: Called after connecting and before the first byte; raises `Fenced` to stop, which yields NotSent.
+            before_write: Called after connecting and before the first byte; raises `Fenced` to
+                stop, which yields NotSent.
         """

@@ -1,23 +1,30 @@
-"""What every row that belongs to a workspace shares, declared once so that the database can hold it.
+"""What every row of a workspace shares, declared once so that the database can hold it.
 
-Promises: a row names its workspace, and each reference carries it (a composite foreign key, made in `integrations.guards`), so that
-no row can point across. A model says which of its columns may change; the database's grants and triggers are made from that.
+Promises: a row names its workspace, and each reference carries it (a composite foreign key, made
+in `integrations.guards`), so that no row can point across. A model says which of its columns may
+change; the database's grants and triggers are made from that.
 Does not know what any row means.
 """
 
 from base64 import b32encode
+from collections.abc import Callable
 from decimal import Decimal
 from functools import partial
 from secrets import token_bytes
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from django.db import models
 
 from integrations.actors import ActorKind
 
+_Set = TypeVar("_Set")
+_Get = TypeVar("_Get")
 
 AMOUNT_BOUND = Decimal(10) ** 15
-"""Every stored amount is below this: `NaN` is greater than every number to PostgreSQL, so a lower bound alone lets it in."""
+"""Every stored amount is below this.
+
+To PostgreSQL `NaN` is greater than every number, so that a lower bound alone would let it in.
+"""
 
 
 def new_public_id(prefix: str) -> str:
@@ -43,12 +50,22 @@ def actor_identity(*, blank: bool = False) -> "models.CharField[str, str]":
     return models.CharField(max_length=120, blank=blank)
 
 
-class ScopedForeignKey(models.ForeignKey):  # type: ignore[type-arg]  # the stubs' two type parameters say nothing here
-    """A reference inside one workspace: the database holds it together with `workspace_id`."""
+class ScopedForeignKey(models.ForeignKey[_Set, _Get]):
+    """A reference inside one workspace: the database holds it together with `workspace_id`.
 
-    def __init__(self, to: object, on_delete: object = models.PROTECT, **kwargs: object) -> None:
+    Its parameters are named so that the type checker knows what it refers to, and whether always.
+    """
+
+    def __init__(
+        self,
+        to: type[models.Model] | str,
+        on_delete: Callable[..., None] = models.PROTECT,
+        *,
+        null: bool = False,
+        **kwargs: object,
+    ) -> None:
         kwargs["db_constraint"] = False
-        super().__init__(to, on_delete, **kwargs)  # type: ignore[arg-type]  # Django's own signature is wider than its stubs'
+        super().__init__(to, on_delete, null=null, **kwargs)  # type: ignore[arg-type]  # as given
 
 
 class GuardedRow(models.Model):
@@ -57,7 +74,7 @@ class GuardedRow(models.Model):
     mutable: ClassVar[tuple[str, ...]] = ()
     """Columns that may change. None: the row is append-only."""
     write_once: ClassVar[tuple[str, ...]] = ()
-    """Columns that may go from null to a value and then never change; implies that they may change at all."""
+    """Columns that may go from null to a value once, and then never change."""
     deletable: ClassVar[bool] = False
     """May a row be deleted?"""
 

@@ -99,6 +99,7 @@ class Stage:
     def another_ticket(self, case: Case) -> Case:
         """Open a second ticket of the same customer about the same order."""
         customer = CustomerStatement(store_identifier=case.order.customer or "", verified=True)
+        assert case.request.amount is not None
         money = Money(amount=case.request.amount, currency=case.request.currency)
         return self._case(case.order, customer, external_id=f"again-{case.order.id}", money=money)
 
@@ -125,7 +126,7 @@ class Stage:
         return propose(ticket=case.ticket, wish=wish, by=by, at=now()).intent
 
     def settle(self, intent: Intent, *, steps_max: int = 60) -> Intent:
-        """Let time pass from one due moment to the next, working each time, until nothing is due any more."""
+        """Let time pass from due moment to due moment, working each time, until nothing is due."""
         for _ in range(steps_max):
             intent = fresh(intent)
             if intent.due_at is None:

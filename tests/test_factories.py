@@ -18,6 +18,7 @@ def test_the_factories_reach_every_state_past_every_guard(state: State) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_the_factories_fail_an_unknown_intent_as_absent() -> None:
     intent = factories.unknown_intent()
+    assert intent.first_sent_at is not None
     factories.fail_as_absent(intent, at=intent.first_sent_at)
     intent.refresh_from_db()
     assert (intent.state, intent.state_reason) == (State.FAILED, "absent")

@@ -1,6 +1,7 @@
-"""Guards on closing: whatever touches a ticket, its resolution, its requests or its intents leaves the ticket's standing true.
+"""Guards on closing: whatever touches a ticket or what is its own leaves its standing true.
 
-Promises: at commit, after waiting for whoever else is changing the ticket, no ticket stands as resolved without all that it needs.
+Promises: at commit, after waiting for whoever else is changing the ticket, no ticket stands as
+resolved without all that it needs.
 Does not know how a ticket is closed: that is `actions.closing`.
 """
 

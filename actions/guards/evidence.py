@@ -1,7 +1,8 @@
-"""Guards on evidence: attempts, reads, findings, external objects, echoes, outcomes, and the gate's own rows.
+"""Guards on evidence: attempts, reads, findings, objects, echoes, outcomes, the gate's own rows.
 
-Promises: no attempt past the window or over doubt, nothing bound twice or across targets, an echo arrives whole and stays as it came, an
-approval comes from someone else. Does not say what evidence means for a state: that is `actions.guards.intents`.
+Promises: no attempt past the window or over doubt, nothing bound twice or across targets, an echo
+arrives whole and stays as it came, an approval comes from someone else.
+Does not say what evidence means for a state: that is `actions.guards.intents`.
 """
 
 from actions.durations import Durations
@@ -20,9 +21,14 @@ ATTEMPT_BIRTH = Guard(
     IF i.id IS NULL OR NEW.closed_at IS NOT NULL OR i.state NOT IN ('authorized', 'unknown') THEN
         {refuse("actions_attempt_birth", "an attempt is opened on an authorized or an unknown intent")}
     END IF;
-    IF NEW.number > {_MAX_SENDS} OR NEW.number <> 1 + (
+    IF NEW.number <> 1 + (
             SELECT count(*) FROM public.actions_attempt a WHERE a.intent_id = NEW.intent_id) THEN
-        {refuse("actions_attempt_birth", f"attempts are counted one by one, up to {_MAX_SENDS}")}
+        {refuse("actions_attempt_birth", "attempts are counted one by one")}
+    END IF;
+    IF {_MAX_SENDS} <= (
+            SELECT count(*) FROM public.actions_attempt a
+            WHERE a.intent_id = NEW.intent_id AND a.outcome IS DISTINCT FROM 'not_sent') THEN
+        {refuse("actions_attempt_birth", f"one intent is sent at most {_MAX_SENDS} times")}
     END IF;
     IF NEW.key <> i.key OR NEW.request_digest <> i.body_digest THEN
         {refuse("actions_attempt_birth", "bytes sent are bytes stored, under the intent''s own key")}

@@ -1,4 +1,4 @@
-"""What several guards ask of the rows: the newest echo, what its parts say, whether a ticket's standing is true.
+"""What several guards ask of the rows: the newest echo, its parts, a ticket's true standing.
 
 Promises: each function reads and changes nothing, by a search path of its own.
 Does not refuse: the guards do.
@@ -24,7 +24,8 @@ _NEWEST_ECHO = f"""
     $fn$
 """
 
-# `succeeded`, `failed`, `mixed` or `open`; `none` for an effect without parts; null unless all of an echo's parts are here.
+# `succeeded`, `failed`, `mixed` or `open`; `none` for an effect without parts; null unless all of
+# an echo's parts are here.
 _ECHO_STANDING = f"""
     CREATE OR REPLACE FUNCTION public.actions_echo_standing(of_echo bigint) RETURNS text
     LANGUAGE sql STABLE {SEARCH_PATH} AS $fn$

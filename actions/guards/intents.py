@@ -1,6 +1,7 @@
-"""Guards on intents and their events: birth, arcs, frozen request and window, proof of each state, the chain.
+"""Guards on intents and their events: birth, arcs, frozen request, window, proofs, the chain.
 
-Promises: no state without its proof, no transition off the table or without its event; the arcs come from `actions.states`.
+Promises: no state without its proof, no transition off the table or without its event; the arcs
+come from `actions.states`.
 Does not guard evidence: what a proof is made of stands in `actions.guards.evidence`.
 """
 

@@ -1,6 +1,7 @@
-"""Closing: resolved over outcomes that the platform echoed, or unresolved with a reason; and reopening."""
+"""Closing: resolved over outcomes that the platform echoed, or unresolved with a reason."""
 
 import pytest
+from django.db import transaction
 
 from actions.closing import Fulfilment, NotResolvable, close_unresolved, resolve
 from actions.models import Outcome
@@ -9,7 +10,6 @@ from integrations.sandbox.faults import FaultKind
 from tests.stage import AGENT, PERSON, Stage
 from tickets.models import CloseReason, TicketStatus
 from tickets.services import NotOpen, Statement, lock_ticket, reopen, state_request
-from django.db import transaction
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

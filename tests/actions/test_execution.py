@@ -1,4 +1,4 @@
-"""One refund over the whole path: proposed, gated, sent over HTTP, confirmed by the store's own echo."""
+"""One refund over the whole path: proposed, gated, sent over HTTP, confirmed by an echo."""
 
 from decimal import Decimal
 
@@ -25,6 +25,5 @@ def test_a_refund_is_confirmed_by_the_stores_own_identifier(stage: Stage) -> Non
     )
     echo = Echo.objects.get(external_object__intent=intent)
     assert (echo.attempt_id, echo.marker) == (attempt.pk, intent.marker)
-    assert [event.to_state for event in intent.events.order_by("number")] == [
-        "proposed", "authorized", "executing", "confirmed",
-    ]  # fmt: skip
+    path = [event.to_state for event in intent.events.order_by("number")]
+    assert path == ["proposed", "authorized", "executing", "confirmed"]

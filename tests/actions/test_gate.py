@@ -1,7 +1,8 @@
-"""The gate's protocol over a real store: facts read with nothing locked, judged under locks, kept with their arithmetic."""
+"""The gate's protocol over a real store: facts read with no lock, judged under locks, kept."""
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,10 @@ def test_the_worker_keeps_all_four_verdicts_with_policy_facts_and_allocation(sta
         "permitted": ("allow", "Actors of kind ai may refund here, now."),
         "grounded": (
             "allow",
-            "0.00 EUR refunded + 12.50 EUR asked ≤ 100.00 EUR received, on an order of this ticket's customer.",
+            (
+                "0.00 EUR refunded + 12.50 EUR asked ≤ 100.00 EUR received, "
+                "on an order of this ticket's customer."
+            ),
         ),
         "within_limits": ("allow", "12.50 EUR asked ≤ 100.00 EUR that need no second person."),
         "not_already_done": (
@@ -76,14 +80,38 @@ def test_an_amount_is_spread_over_the_payments_in_the_stores_order(stage: Stage)
 @pytest.mark.parametrize(
     ("amount", "order", "state", "reason", "sentence"),
     [
-        ("60.00", {"total": "50.00"}, "refused", "over_remainder", "0.00 EUR refunded + 60.00 EUR asked > 50.00 EUR received."),
-        ("250.00", {"total": "400.00"}, "refused", "over_cap", "250.00 EUR asked > 200.00 EUR allowed for one action."),
-        ("150.00", {"total": "400.00"}, "awaiting_approval", "over_threshold", "150.00 EUR asked > 100.00 EUR that need no second person."),
-        ("12.50", {"payments": []}, "refused", "unpaid", "0.00 EUR received: there is nothing to refund."),
+        (
+            "60.00",
+            {"total": "50.00"},
+            "refused",
+            "over_remainder",
+            "0.00 EUR refunded + 60.00 EUR asked > 50.00 EUR received.",
+        ),
+        (
+            "250.00",
+            {"total": "400.00"},
+            "refused",
+            "over_cap",
+            "250.00 EUR asked > 200.00 EUR allowed for one action.",
+        ),
+        (
+            "150.00",
+            {"total": "400.00"},
+            "awaiting_approval",
+            "over_threshold",
+            "150.00 EUR asked > 100.00 EUR that need no second person.",
+        ),
+        (
+            "12.50",
+            {"payments": []},
+            "refused",
+            "unpaid",
+            "0.00 EUR received: there is nothing to refund.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_the_policy_or_the_store_forbids_is_never_sent(
-    stage: Stage, amount: str, order: dict[str, object], state: str, reason: str, sentence: str
+    stage: Stage, amount: str, order: dict[str, Any], state: str, reason: str, sentence: str
 ) -> None:
     intent = stage.work(stage.propose(stage.case(amount=amount, **order), amount=amount))
     assert (intent.state, intent.state_reason) == (state, reason)
@@ -118,7 +146,7 @@ def test_an_approval_that_nobody_gives_becomes_a_named_hold(stage: Stage) -> Non
         (CustomerStatement(email="shopper@example.com"), "held", "unverified_customer"),
         (CustomerStatement(verified=True), "held", "ownership_unclear"),
     ],
-)  # fmt: skip
+)
 def test_the_order_must_be_the_verified_customers(
     stage: Stage, customer: CustomerStatement, state: str, reason: str
 ) -> None:
@@ -164,7 +192,8 @@ def test_a_different_amount_must_fit_beside_what_is_reserved(stage: Stage) -> No
     second = stage.work(stage.propose(stage.another_ticket(case), amount="50.00"))
     assert (second.state, second.state_reason) == ("held", "reservation")
     assert _verdicts(second)["not_already_done"][1] == (
-        "0.00 EUR refunded + 60.00 EUR reserved by other intents + 50.00 EUR asked > 100.00 EUR received."
+        "0.00 EUR refunded + 60.00 EUR reserved by other intents + 50.00 EUR asked "
+        "> 100.00 EUR received."
     )
     assert len(stage.shop.effects()) == 0
 

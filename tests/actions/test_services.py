@@ -15,6 +15,8 @@ from tickets.services import NotOpen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+ORDER = "gid://shopify/Order/1"
+
 
 def test_the_same_wish_gives_the_same_row_whoever_proposes_it_and_however_it_is_spelled(
     stage: Stage,
@@ -51,10 +53,10 @@ def test_a_wish_is_answered_with_its_row_even_after_its_ticket_is_closed(stage: 
     [
         ({"kind": "gift"}, UnknownKind),
         ({"parameters": {"order": "1001", "amount": "1.00", "currency": "EUR"}}, InvalidParameters),
-        ({"parameters": {"order": "gid://shopify/Order/1", "amount": "-1", "currency": "EUR"}}, InvalidParameters),
-        ({"parameters": {"order": "gid://shopify/Order/1", "amount": "1.00"}}, InvalidParameters),
+        ({"parameters": {"order": ORDER, "amount": "-1", "currency": "EUR"}}, InvalidParameters),
+        ({"parameters": {"order": ORDER, "amount": "1.00"}}, InvalidParameters),
     ],
-)  # fmt: skip
+)
 def test_what_can_not_be_understood_leaves_no_row(
     stage: Stage, changes: dict[str, object], error: type[Exception]
 ) -> None:
@@ -140,11 +142,14 @@ def test_a_worker_that_holds_a_withdrawn_intents_facts_sends_nothing(stage: Stag
 def test_the_reason_is_sealed_with_the_customers_key(stage: Stage) -> None:
     intent = stage.propose(stage.case())
     assert intent.reason is not None
+    assert intent.ticket.customer is not None
     assert b"parcel" not in bytes(intent.reason.sealed)
     assert intent.reason.subject_key_id == intent.ticket.customer.subject_key_id
 
 
-def test_a_key_protects_for_twenty_hours_from_the_first_send_that_may_have_left(stage: Stage) -> None:
+def test_a_key_protects_for_twenty_hours_from_the_first_send_that_may_have_left(
+    stage: Stage,
+) -> None:
     stage.shop.fault(FaultKind.THROTTLED, operation="refundCreate")
     intent = stage.work(stage.propose(stage.case()))
     assert (intent.first_sent_at, intent.resend_until) == (None, None)

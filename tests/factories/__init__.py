@@ -1,6 +1,7 @@
-"""Rows for tests, built the legal way: through the ORM, as the application's role, past every guard of the database.
+"""Rows for tests, built the legal way: by the ORM, in the application's role, past every guard.
 
-Promises: what comes out could have been written by the product; amounts (12.50 EUR), actors and identifiers are fixed unless given.
+Promises: what comes out could have been written by the product; amounts (12.50 EUR), actors and
+identifiers are fixed unless given.
 `rows` makes what an intent stands on, `evidence` single facts, `intents` an intent in any state.
 """
 
@@ -47,9 +48,39 @@ from tests.factories.rows import (
 )
 
 __all__ = [
-    "AI", "AMOUNT", "APP", "FROZEN", "NODE", "SEND_BY", "SETTLES_AFTER", "TEAM", "answer", "authorize", "claim",
-    "close_attempt", "confirmed_intent", "fail_as_absent", "find_absent", "hear", "intent_in", "lose_answer",
-    "make_approval", "make_connection", "make_customer", "make_decision", "make_echo", "make_intent", "make_object",
-    "make_payload", "make_read", "make_request", "make_target", "make_ticket", "make_workspace", "open_attempt",
-    "resolve_attempts", "resolved_ticket", "unknown_intent",
-]  # fmt: skip
+    "AI",
+    "AMOUNT",
+    "APP",
+    "FROZEN",
+    "NODE",
+    "SEND_BY",
+    "SETTLES_AFTER",
+    "TEAM",
+    "answer",
+    "authorize",
+    "claim",
+    "close_attempt",
+    "confirmed_intent",
+    "fail_as_absent",
+    "find_absent",
+    "hear",
+    "intent_in",
+    "lose_answer",
+    "make_approval",
+    "make_connection",
+    "make_customer",
+    "make_decision",
+    "make_echo",
+    "make_intent",
+    "make_object",
+    "make_payload",
+    "make_read",
+    "make_request",
+    "make_target",
+    "make_ticket",
+    "make_workspace",
+    "open_attempt",
+    "resolve_attempts",
+    "resolved_ticket",
+    "unknown_intent",
+]

@@ -1,6 +1,7 @@
 """Evidence about an intent: decisions, attempts, reads, findings, echoes.
 
-Promises: each function adds one fact that the database accepts at that point of the intent's life, and moves nothing.
+Promises: each function adds one fact that the database accepts at that point of the intent's
+life, and moves nothing.
 Does not know states: `tests.factories.intents` makes the moves.
 """
 
@@ -41,38 +42,59 @@ def make_decision(
 ) -> GateDecision:
     """Record what the gate says in the worker."""
     defaults: dict[str, object] = {
-        "number": intent.decisions.count() + 1, "phase": Phase.WORKER, "target_version": intent.target.version,
-        "policy_version": PolicyVersion.objects.filter(workspace_id=intent.workspace_id).latest("number"),
-        "verdicts": [], "facts": {}, "shown_digest": f"{intent.pk:064x}",
-    }  # fmt: skip
+        "number": intent.decisions.count() + 1,
+        "phase": Phase.WORKER,
+        "target_version": intent.target.version,
+        "policy_version": PolicyVersion.objects.filter(workspace_id=intent.workspace_id).latest(
+            "number"
+        ),
+        "verdicts": [],
+        "facts": {},
+        "shown_digest": f"{intent.pk:064x}",
+    }
     return GateDecision.objects.create(
-        workspace_id=intent.workspace_id, intent=intent, ruling=ruling, reason=reason, decided_at=at,
+        workspace_id=intent.workspace_id,
+        intent=intent,
+        ruling=ruling,
+        reason=reason,
+        decided_at=at,
         **defaults | columns,
-    )  # fmt: skip
+    )
 
 
 def make_approval(*, decision: GateDecision, at: datetime, **columns: object) -> Approval:
     """Record a second person's yes to exactly what a decision showed; not used yet."""
     defaults: dict[str, object] = {
-        "approver_kind": TEAM.kind, "approver_identity": TEAM.identity, "approves": True, "digest": decision.shown_digest,
-        "given_at": at, "expires_at": at + timedelta(hours=24),
-    }  # fmt: skip
+        "approver_kind": TEAM.kind,
+        "approver_identity": TEAM.identity,
+        "approves": True,
+        "digest": decision.shown_digest,
+        "given_at": at,
+        "expires_at": at + timedelta(hours=24),
+    }
     return Approval.objects.create(
-        workspace_id=decision.workspace_id, intent=decision.intent, decision=decision, **defaults | columns
-    )  # fmt: skip
+        workspace_id=decision.workspace_id,
+        intent=decision.intent,
+        decision=decision,
+        **defaults | columns,
+    )
 
 
 def open_attempt(*, intent: Intent, at: datetime, **columns: object) -> Attempt:
-    """Open the next attempt of an authorized or unknown intent, with its window; it is not moved."""
+    """Open the next attempt of an authorized or unknown intent, with its window; move nothing."""
     send_by = at + SEND_BY
     if intent.first_sent_at is None:
         intent.first_sent_at, intent.resend_until = at, at + timedelta(hours=20)
     intent.settles_at = send_by + SETTLES_AFTER
     intent.save(update_fields=["first_sent_at", "resend_until", "settles_at"])
     defaults: dict[str, object] = {
-        "number": intent.attempts.count() + 1, "app": APP, "key": intent.key, "request_digest": intent.body_digest,
-        "started_at": at, "send_by": send_by,
-    }  # fmt: skip
+        "number": intent.attempts.count() + 1,
+        "app": APP,
+        "key": intent.key,
+        "request_digest": intent.body_digest,
+        "started_at": at,
+        "send_by": send_by,
+    }
     return Attempt.objects.create(
         workspace_id=intent.workspace_id, intent=intent, **defaults | columns
     )
@@ -94,8 +116,11 @@ def resolve_attempts(intent: Intent, how: ResolvedHow, *, at: datetime) -> None:
 def make_read(*, target: Target, at: datetime, **columns: object) -> Read:
     """Record a complete read of a target."""
     defaults: dict[str, object] = {
-        "connection": target.connection, "cause": ReadCause.DOUBT, "finished_at": at, "result": ReadResult.COMPLETE,
-    }  # fmt: skip
+        "connection": target.connection,
+        "cause": ReadCause.DOUBT,
+        "finished_at": at,
+        "result": ReadResult.COMPLETE,
+    }
     return Read.objects.create(
         workspace_id=target.workspace_id, target=target, started_at=at, **defaults | columns
     )
@@ -117,8 +142,10 @@ def make_object(
     """Record a refund that exists on the platform; bound to an intent if one is given."""
     number = ExternalObject.objects.count() + 1
     defaults: dict[str, object] = {
-        "connection": target.connection, "type": "refund", "identifier": f"gid://shopify/Refund/{number}",
-    }  # fmt: skip
+        "connection": target.connection,
+        "type": "refund",
+        "identifier": f"gid://shopify/Refund/{number}",
+    }
     return ExternalObject.objects.create(
         workspace_id=target.workspace_id, target=target, intent=intent, **defaults | columns
     )
@@ -136,9 +163,13 @@ def make_echo(
     """Record what the platform says of an object; each part is a standing and an amount."""
     intent = external_object.intent
     defaults: dict[str, object] = {
-        "target_identifier": external_object.target.identifier, "marker": "" if intent is None else intent.marker,
-        "author": APP, "platform_created_at": at, "part_count": len(parts), "observed_at": at,
-    }  # fmt: skip
+        "target_identifier": external_object.target.identifier,
+        "marker": "" if intent is None else intent.marker,
+        "author": APP,
+        "platform_created_at": at,
+        "part_count": len(parts),
+        "observed_at": at,
+    }
     echo = Echo.objects.create(
         workspace_id=external_object.workspace_id,
         external_object=external_object,

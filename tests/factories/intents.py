@@ -1,23 +1,27 @@
 """Intents in each state, and closed tickets, each with the whole evidence that it stands on.
 
-Promises: `intent_in(state)` reaches a state over arcs of the table, by `actions.moves`; money is 12.50 EUR unless given; moments lie within
-the two hours before now, so that nothing is due and no window is over.
+Promises: `intent_in(state)` reaches a state over arcs of the table, by `actions.moves`; money is
+12.50 EUR unless given; moments lie within the two hours before now, so that nothing is due and no
+window is over.
 Does not know the gate, workers or platforms.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import TypedDict, Unpack
+from uuid import UUID
 
 from django.db import transaction
 
 from actions.keys import derive_key
-from actions.models import Attempt, AttemptOutcome, Intent, Outcome, ResolvedHow
-from actions.moves import move, record_birth
+from actions.models import Attempt, AttemptOutcome, Intent, Outcome, ResolvedHow, Target
+from actions.moves import Columns, move, record_birth
 from actions.states import FailedReason, HeldReason, RefusedReason, State
-from integrations.actors import SYSTEM
+from integrations.actors import SYSTEM, Actor
 from integrations.clock import now
 from integrations.markers import new_marker
+from integrations.models import Connection, SealedPayload
 from integrations.ports import Standing
 from tests.factories.evidence import (
     FROZEN,
@@ -39,44 +43,71 @@ from tests.factories.rows import (
     make_target,
     make_ticket,
 )
-from tickets.models import Resolution, Ticket, TicketStatus
+from tickets.models import Request, Resolution, Ticket, TicketStatus
 from tickets.path import resolver_of
 
 AMOUNT = Decimal("12.5000")
 _LEASE = timedelta(seconds=60)
 
 
-def make_intent(
-    *, ticket: Ticket | None = None, at: datetime | None = None, **columns: object
-) -> Intent:
-    """Propose a refund of 12.50 EUR by the AI, with its first event; on a ticket, request and target of its own unless given."""
-    ticket = ticket or make_ticket()
+class Given(TypedDict, total=False):
+    """What a test may say of an intent; whatever it leaves out is made for it."""
+
+    ticket: Ticket
+    request: Request
+    connection: Connection
+    target: Target
+    reason: SealedPayload
+    amount: Decimal
+    currency: str
+
+
+def make_intent(*, at: datetime | None = None, **given: Unpack[Given]) -> Intent:
+    """Propose a refund of 12.50 EUR by the AI, with its first event."""
     at = at or now()
-    defaults: dict[str, object] = {
-        "kind": "refund", "parameters": {}, "amount": AMOUNT, "currency": "EUR",
-        "proposer_kind": AI.kind, "proposer_identity": AI.identity, "marker": new_marker(),
-        "created_at": at, "updated_at": at, "event_count": 1,
-    } | columns  # fmt: skip
-    if "target" not in defaults:
-        connection = columns.get("connection") or make_connection(workspace=ticket.workspace)
-        defaults["target"] = make_target(connection=connection)
-    defaults["connection"] = defaults["target"].connection
-    defaults.setdefault("request", ticket.request_set.order_by("number").first())
-    defaults["request"] = defaults["request"] or make_request(ticket=ticket)
-    defaults.setdefault("key", _key(ticket, defaults))
+    ticket = given.get("ticket") or make_ticket()
+    target = given.get("target") or _target(ticket, given.get("connection"))
+    marker = new_marker()
     with transaction.atomic():
-        intent = Intent.objects.create(workspace_id=ticket.workspace_id, ticket=ticket, **defaults)
+        intent = Intent.objects.create(
+            workspace_id=ticket.workspace_id,
+            ticket=ticket,
+            request=given.get("request") or _request(ticket),
+            connection=target.connection,
+            target=target,
+            kind="refund",
+            parameters={},
+            amount=given.get("amount", AMOUNT),
+            currency=given.get("currency", "EUR"),
+            proposer_kind=AI.kind,
+            proposer_identity=AI.identity,
+            reason=given.get("reason"),
+            key=_key(ticket, marker),
+            marker=marker,
+            created_at=at,
+            updated_at=at,
+            event_count=1,
+        )
         record_birth(intent, reason="proposed by a test")
     return intent
 
 
-def _key(ticket: Ticket, columns: dict[str, object]) -> object:
+def _target(ticket: Ticket, connection: Connection | None) -> Target:
+    return make_target(connection=connection or make_connection(workspace=ticket.workspace))
+
+
+def _request(ticket: Ticket) -> Request:
+    return ticket.request_set.order_by("number").first() or make_request(ticket=ticket)
+
+
+def _key(ticket: Ticket, marker: str) -> UUID:
+    """Derive a key that is like no other, since a test may want many alike."""
     return derive_key(
         workspace=ticket.workspace.public_id,
         ticket=ticket.public_id,
-        kind=str(columns["kind"]),
-        key_parameters={"marker": str(columns["marker"])},
-        occurrence=int(str(columns.get("occurrence", 1))),
+        kind="refund",
+        key_parameters={"marker": marker},
+        occurrence=1,
     )
 
 
@@ -84,9 +115,18 @@ def authorize(intent: Intent, *, at: datetime) -> None:
     """Let the gate say yes, and freeze the request."""
     decision = make_decision(intent=intent, ruling="allow", at=at)
     move(
-        intent, State.AUTHORIZED, by=SYSTEM, at=at, reason="allowed", decision_id=decision.pk, due_at=at,
-        document=FROZEN.document, api_version=FROZEN.api_version, body=FROZEN.body, body_digest=FROZEN.digest,
-    )  # fmt: skip
+        intent,
+        State.AUTHORIZED,
+        by=SYSTEM,
+        at=at,
+        reason="allowed",
+        decision=decision,
+        due_at=at,
+        document=FROZEN.document,
+        api_version=FROZEN.api_version,
+        body=FROZEN.body,
+        body_digest=FROZEN.digest,
+    )
 
 
 def claim(intent: Intent, *, at: datetime) -> Attempt:
@@ -104,7 +144,7 @@ def answer(
     at: datetime,
     to: State,
     parts: list[tuple[Standing, Decimal]],
-    **changes: object,
+    **changes: Unpack[Columns],
 ) -> None:
     """Settle an executing intent by an echo in the platform's answer."""
     with transaction.atomic():
@@ -121,14 +161,13 @@ def hear(
     at: datetime,
     to: State,
     parts: list[tuple[Standing, Decimal]],
-    by: object = SYSTEM,
-    **changes: object,
+    by: Actor = SYSTEM,
 ) -> None:
     """Move an intent by what a later read says of its object."""
     with transaction.atomic():
         read = make_read(target=intent.target, at=at)
         make_echo(external_object=intent.external_objects.get(), source=read, at=at, parts=parts)
-        move(intent, to, by=by, at=at, reason="read", **changes)
+        move(intent, to, by=by, at=at, reason="read")
 
 
 def lose_answer(intent: Intent, *, at: datetime) -> None:
@@ -138,44 +177,54 @@ def lose_answer(intent: Intent, *, at: datetime) -> None:
         move(intent, State.UNKNOWN, by=SYSTEM, at=at, reason="timed out", unknown_since=at)
 
 
-def intent_in(state: State, *, at: datetime | None = None, **columns: object) -> Intent:
+def intent_in(state: State, *, at: datetime | None = None, **given: Unpack[Given]) -> Intent:
     """Make an intent in a state, with all that the state stands on.
 
     Args:
         state: Any state of the table.
         at: When it was proposed; two hours ago unless given.
-        columns: As for `make_intent`.
+        given: As for `make_intent`.
     """
     at = at or now() - timedelta(hours=2)
-    intent = make_intent(at=at, **columns)
+    intent = make_intent(at=at, **given)
     _REACH[state](intent, at + timedelta(seconds=1))
     return intent
 
 
-def confirmed_intent(**columns: object) -> Intent:
-    """Make a confirmed refund: allowed, sent once, echoed with success and exactly what was asked."""
-    return intent_in(State.CONFIRMED, **columns)
+def confirmed_intent(**given: Unpack[Given]) -> Intent:
+    """Make a confirmed refund: allowed, sent once, echoed with success and just what was asked."""
+    return intent_in(State.CONFIRMED, **given)
 
 
-def unknown_intent(**columns: object) -> Intent:
+def unknown_intent(**given: Unpack[Given]) -> Intent:
     """Make an intent that was sent once and whose answer nobody could read."""
-    return intent_in(State.UNKNOWN, **columns)
+    return intent_in(State.UNKNOWN, **given)
 
 
 def resolved_ticket() -> Ticket:
-    """Make a ticket that an AI resolved: one request, its refund confirmed, its outcome, its resolution."""
+    """Make a ticket that an AI resolved: its request, confirmed refund, outcome, resolution."""
     intent = confirmed_intent()
     ticket, at = intent.ticket, now()
     resolver = resolver_of(ticket.path, closed_by=AI)
     with transaction.atomic():
         Outcome.objects.create(
-            workspace_id=intent.workspace_id, request=intent.request, external_object=intent.external_objects.get(), intent=intent,
-            by_kind=AI.kind, by_identity=AI.identity, created_at=at,
-        )  # fmt: skip
+            workspace_id=intent.workspace_id,
+            request=intent.request,
+            external_object=intent.external_objects.get(),
+            intent=intent,
+            by_kind=AI.kind,
+            by_identity=AI.identity,
+            created_at=at,
+        )
         Resolution.objects.create(
-            workspace_id=intent.workspace_id, ticket=ticket, status=TicketStatus.RESOLVED, resolver=resolver,
-            closed_by_kind=AI.kind, closed_by_identity=AI.identity, closed_at=at,
-        )  # fmt: skip
+            workspace_id=intent.workspace_id,
+            ticket=ticket,
+            status=TicketStatus.RESOLVED,
+            resolver=resolver,
+            closed_by_kind=AI.kind,
+            closed_by_identity=AI.identity,
+            closed_at=at,
+        )
         ticket.status, ticket.resolver = TicketStatus.RESOLVED, resolver
         ticket.save(update_fields=["status", "resolver"])
     return ticket
@@ -195,7 +244,7 @@ def _held(intent: Intent, at: datetime) -> None:
         at=at,
         reason="held",
         state_reason=reason,
-        decision_id=decision.pk,
+        decision=decision,
     )
 
 
@@ -207,7 +256,7 @@ def _awaiting_approval(intent: Intent, at: datetime) -> None:
         by=SYSTEM,
         at=at,
         reason="over the threshold",
-        decision_id=decision.pk,
+        decision=decision,
     )
 
 
@@ -221,7 +270,7 @@ def _refused(intent: Intent, at: datetime) -> None:
         at=at,
         reason="refused",
         state_reason=reason,
-        decision_id=decision.pk,
+        decision=decision,
     )
 
 
@@ -281,7 +330,7 @@ def _failed(intent: Intent, at: datetime) -> None:
 
 
 def fail_as_absent(intent: Intent, *, at: datetime) -> None:
-    """End an unknown intent by two complete absences, 3 minutes apart, after the last send could still land."""
+    """End an unknown intent by two complete absences, 3 minutes apart, late enough to prove it."""
     first = at + SETTLES_AFTER + timedelta(minutes=1)
     with transaction.atomic():
         find_absent(intent=intent, at=first)

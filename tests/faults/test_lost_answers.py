@@ -1,4 +1,4 @@
-"""Every way an answer can be lost or spoiled, with a store that remembers keys and with one that forgets them.
+"""Every way to lose or spoil an answer, by a store that remembers keys and one that forgets them.
 
 Promises: whatever the fault, the store holds at most one refund, and ours says just what the
 store holds. The forgetful mode is the one that counts: there no key hides a mistake of ours.
@@ -55,7 +55,7 @@ def _is_told_truly(stage: Stage, intent: Intent) -> None:
     assert [one.identifier for one in intent.external_objects.all()] == [effect.id]
 
 
-@pytest.mark.parametrize(("kind", "details"), SPOILED, ids=lambda part: str(part))
+@pytest.mark.parametrize(("kind", "details"), SPOILED, ids=str)
 def test_a_spoiled_answer_ends_in_one_refund_confirmed(
     remembering: Stage, kind: FaultKind, details: dict[str, object]
 ) -> None:
@@ -91,6 +91,7 @@ def test_a_request_that_never_arrived_is_sent_again_only_after_it_can_no_longer_
     intent = stage.settle(intent)
     first, second = intent.attempts.order_by("number")
     assert (first.outcome, first.resolved_how, second.outcome) == ("unknown", "absent", "echoed")
+    assert intent.settles_at is not None
     assert second.started_at >= first.send_by + (intent.settles_at - second.send_by)
     assert first.request_digest == second.request_digest
     sent = stage.shop.requests(operation="refundCreate")

@@ -1,4 +1,4 @@
-"""What provably had no effect is never called a failure, and what blocks a connection is never an intent's truth."""
+"""What provably had no effect is no failure, and what blocks a connection is no intent's truth."""
 
 from datetime import timedelta
 
@@ -7,8 +7,8 @@ import pytest
 from actions.advance import advance
 from actions.boundaries import Boundary
 from actions.services import withdraw
-from integrations.models import Connection, Workspace
 from integrations.clock import now
+from integrations.models import Connection, Workspace
 from integrations.sandbox.faults import FaultKind
 from tests.stage import PERSON, Stage, fresh
 

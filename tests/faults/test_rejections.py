@@ -30,9 +30,8 @@ def test_a_refusal_of_the_only_attempt_fails_and_waits_for_correction(stage: Sta
     )
     (attempt,) = intent.attempts.all()
     assert attempt.outcome == "rejected"
-    assert attempt.outcome_reason.startswith(
-        "over_net_payment: Refund amount €60.00 is greater than"
-    )
+    said = "over_net_payment: Refund amount €60.00 is greater than"
+    assert str(attempt.outcome_reason).startswith(said)
     assert [effect.amount for effect in stage.shop.effects()] == [Decimal("70.00")]
 
 
