@@ -4,7 +4,7 @@ Promises: everything runs in threads that begin at one barrier, each with its ow
 store forgets keys, so that only our own rows prevent a double.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
@@ -26,6 +26,7 @@ from actions.settling import take_over
 from integrations import registry
 from integrations.clock import now
 from integrations.sandbox.faults import FaultKind
+from tests.factories.intents import asked
 from tests.faults.threads import at_once, meanwhile
 from tests.stage import Stage, fresh
 
@@ -125,10 +126,9 @@ def test_a_claim_and_a_takeover_of_the_same_intent_never_both_hold_it(stage: Sta
     stage.pass_time(intent.settles_at + SECOND - now())
     read_target(intent.target_id, cause=ReadCause.DOUBT)
     port = registry.store(stage.connection)
-    at_once(
-        *[lambda: claim(intent.pk, port=port) is not None] * 4,
-        *[lambda: take_over(intent.pk) is None] * 4,
-    )
+    claims: list[Callable[[], object]] = [partial(claim, intent.pk, port=port)] * 4
+    takeovers: list[Callable[[], object]] = [partial(take_over, intent.pk)] * 4
+    at_once(*claims, *takeovers)
     intent = fresh(intent)
     assert (intent.state, intent.attempts.count()) == ("executing", 2)
     assert intent.attempts.filter(closed_at=None).count() == 1
@@ -220,9 +220,10 @@ def test_partial_refunds_of_one_order_never_ask_for_more_than_it_holds(stage: St
     done = [intent for intent in kept if intent.state == "confirmed"]
     rest = [intent for intent in kept if intent.state != "confirmed"]
     assert {intent.state for intent in rest} <= {"held", "refused"}
-    assert all(intent.amount > Decimal(100) - sum(one.amount for one in done) for intent in rest)
+    left = Decimal(100) - sum(asked(intent) for intent in done)
+    assert all(asked(intent) > left for intent in rest)
     effects = stage.shop.effects()
-    assert sorted(effect.amount for effect in effects) == sorted(one.amount for one in done)
+    assert sorted(effect.amount for effect in effects) == sorted(asked(intent) for intent in done)
     assert Decimal(80) < sum(effect.amount for effect in effects) <= Decimal(100)
     assert {attempt.outcome for attempt in Attempt.objects.all()} == {"echoed"}
 

@@ -527,7 +527,7 @@ def test_what_stops_writes_between_claim_and_first_byte_stops_this_one(
     with stage.at(Boundary.CLAIMED, lambda: stop(stage, intent)):
         intent = stage.work(intent)
     (attempt,) = intent.attempts.all()
-    assert (attempt.outcome, attempt.outcome_reason[:7]) == ("not_sent", "fenced:")
+    assert (attempt.outcome, str(attempt.outcome_reason)[:7]) == ("not_sent", "fenced:")
     assert (intent.state, intent.first_sent_at, sends(stage)) == ("authorized", None, 0)
 
 

@@ -8,6 +8,7 @@ Does not know what the workers do.
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from threading import Barrier
 from typing import TypeVar
 
@@ -27,7 +28,7 @@ def at_once(*acts: Callable[[], Result]) -> list[Result]:
         return act()
 
     with ThreadPoolExecutor(len(acts)) as pool:
-        futures = [pool.submit(_closing, lambda act=act: begin(act)) for act in acts]  # type: ignore[misc]  # a lambda's default
+        futures = [pool.submit(_closing, partial(begin, act)) for act in acts]
         return [future.result(PATIENCE_SECONDS) for future in futures]
 
 
