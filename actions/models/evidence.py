@@ -186,6 +186,7 @@ class ExternalObject(WorkspaceRow):
                 condition=~Q(type="") & ~Q(identifier=""), name="externalobject_named"
             ),
         ]
+        indexes = [models.Index(fields=["workspace", "identifier"], name="externalobject_found")]
 
     def __str__(self) -> str:
         return self.identifier

@@ -47,6 +47,7 @@ class Target(WorkspaceRow):
             ),
             models.CheckConstraint(condition=~Q(kind="") & ~Q(identifier=""), name="target_named"),
         ]
+        indexes = [models.Index(fields=["workspace", "identifier"], name="target_found")]
 
     def __str__(self) -> str:
         return self.identifier
