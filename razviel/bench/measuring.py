@@ -23,7 +23,7 @@ from razviel.bench.rows import Row, beside
 from razviel.bench.settled import IN_FLIGHT, SETTLED, alone_count, measure_settled
 from razviel.demo.stack import Stack, application_environment
 
-INTENT_COUNT = 320
+INTENT_COUNT = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

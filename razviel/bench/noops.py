@@ -4,11 +4,12 @@ Promises: the messages wait in the queue before the worker takes the first, so t
 taking, running and acknowledging is measured. Does not know the product's tasks.
 """
 
+from collections.abc import Callable
 from threading import Event
 from time import monotonic
 
 from razviel.bench.rows import Row
-from razviel.bench.worker import publish, purge, waiting_count
+from razviel.bench.worker import counting, publish, purge
 from razviel.demo.stack import START_SECONDS, Stack, start_worker
 
 NOOPS = "celery_noops"
@@ -27,19 +28,19 @@ def measure_noops(stack: Stack) -> Row:
     publish(_COUNT)
     worker = start_worker(stack, application="razviel.bench.worker", queues="bench")
     try:
-        _wait_until_below(_COUNT, stack)
-        taken = _COUNT - waiting_count()
-        begin = monotonic()
-        _wait_until_below(1, stack)
-        seconds = monotonic() - begin
+        with counting() as waiting_count:
+            _wait_while(lambda: waiting_count() == _COUNT, stack)
+            begin, waiting = monotonic(), waiting_count()
+            _wait_while(lambda: waiting_count() > 0, stack)
+            seconds = monotonic() - begin
     finally:
         stack.end(worker)
-    return Row(name=NOOPS, value=round((_COUNT - taken) / seconds, 1), unit="per s")
+    return Row(name=NOOPS, value=round(waiting / seconds, 1), unit="per s")
 
 
-def _wait_until_below(count: int, stack: Stack) -> None:
+def _wait_while(busy: Callable[[], bool], stack: Stack) -> None:
     deadline, clock = monotonic() + START_SECONDS, Event()
-    while waiting_count() >= count:
+    while busy():
         stack.check()
         if monotonic() > deadline:
             raise NothingHappens(stack.processes[-1].last_lines())

@@ -5,6 +5,9 @@ of the product knows the task. Run as `celery -A razviel.bench.worker worker --q
 Does not know the product's tasks' work.
 """
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from kombu import Exchange, Queue
 
 from razviel.celery import app
@@ -32,8 +35,17 @@ def purge() -> None:
         QUEUE(connection.default_channel).purge()
 
 
-def waiting_count() -> int:
-    """Count what no worker has taken yet."""
+@contextmanager
+def counting() -> Iterator[Callable[[], int]]:
+    """Give a function that counts what no worker has taken yet, over one connection."""
     with app.connection_for_read() as connection:
-        name, passive = QUEUE.name, True
-        return int(connection.default_channel.queue_declare(name, passive=passive).message_count)
+        channel = connection.default_channel
+
+        def count() -> int:
+            try:
+                declared = channel.queue_declare(QUEUE.name, passive=True)  # type: ignore[attr-defined]  # every channel has it, kombu's base class alone hasn't
+                return int(declared.message_count)
+            except connection.channel_errors:  # on Redis a queue that is empty doesn't exist
+                return 0
+
+        yield count

@@ -23,7 +23,7 @@ from razviel.embedded.account import server_account
 from razviel.embedded.processes import Child, start_child
 from razviel.embedded.state import open_throw_away
 
-START_SECONDS = 40.0
+START_SECONDS = 90.0
 """For one process, on a machine with something else to do."""
 
 _STOP_SECONDS = 20.0
