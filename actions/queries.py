@@ -54,9 +54,16 @@ def intent_named(public_id: str, *, workspace: Workspace) -> Intent:
         NotHere: The workspace has no such intent.
     """
     rows = Intent.objects.filter(workspace=workspace).select_related(
-        "ticket", "request", "connection", "target", "reason__subject_key",
-        "repeat_of", "corrects", "remainder_of", "waits_for",
-    )  # fmt: skip
+        "ticket",
+        "request",
+        "connection",
+        "target",
+        "reason__subject_key",
+        "repeat_of",
+        "corrects",
+        "remainder_of",
+        "waits_for",
+    )
     return row_named(_in_short(rows), public_id)
 
 

@@ -191,9 +191,12 @@ def _parts(ours: Sequence[Part], theirs: Sequence[Part]) -> Iterator[Line]:
             yield _compared("transaction", _word(part), _word(other), why=_difference(part, other))
     for other in there.values():
         yield Line(
-            what="transaction", ours="", theirs=_word(other), verdict=Verdict.DIFFERS,
+            what="transaction",
+            ours="",
+            theirs=_word(other),
+            verdict=Verdict.DIFFERS,
             why="not recorded here yet",
-        )  # fmt: skip
+        )
 
 
 def _doubles(intent: Intent, seen: _Seen, *, except_for: str) -> Iterator[Line]:

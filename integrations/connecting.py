@@ -29,9 +29,21 @@ _REAL_HOSTS = ".myshopify.com"
 _SCALE_PLACES = 6
 """As many as the column keeps."""
 _CHECKED = (
-    "base_url", "account", "account_name", "app", "scopes", "currency", "time_zone", "api_version",
-    "credentials", "webhook_secret", "blocked_by", "blocked_at", "circuit_open_until", "checked_at",
-)  # fmt: skip
+    "base_url",
+    "account",
+    "account_name",
+    "app",
+    "scopes",
+    "currency",
+    "time_zone",
+    "api_version",
+    "credentials",
+    "webhook_secret",
+    "blocked_by",
+    "blocked_at",
+    "circuit_open_until",
+    "checked_at",
+)
 
 
 class ConnectRefused(Exception):
@@ -86,9 +98,13 @@ def connect_store(store: StoreToConnect) -> Connected:
     _take_over(draft, identity, asked_version=asked_version, at=now())
     _keep(draft, is_new=found is None)
     log.info(
-        "connection.connected", connection=draft.public_id, account=identity.identifier,
-        app=identity.app, new=found is None, blocked_by=draft.blocked_by,
-    )  # fmt: skip
+        "connection.connected",
+        connection=draft.public_id,
+        account=identity.identifier,
+        app=identity.app,
+        new=found is None,
+        blocked_by=draft.blocked_by,
+    )
     return Connected(
         connection=draft,
         identity=identity,

@@ -35,13 +35,19 @@ class Command(BaseCommand):
         """Take how long to wait and how much to do at once."""
         parser.add_argument("--once", action="store_true", help="do what is due now, then end")
         parser.add_argument(
-            "--interval", type=_seconds, default=_INTERVAL_SECONDS, metavar="SECONDS",
+            "--interval",
+            type=_seconds,
+            default=_INTERVAL_SECONDS,
+            metavar="SECONDS",
             help="how long to wait where nothing is due (1)",
-        )  # fmt: skip
+        )
         parser.add_argument(
-            "--threads", type=_count, default=settings.CELERY_WORKER_CONCURRENCY, metavar="N",
+            "--threads",
+            type=_count,
+            default=settings.CELERY_WORKER_CONCURRENCY,
+            metavar="N",
             help=f"how many at once, {_THREADS_MAX} at most (as many as a worker has)",
-        )  # fmt: skip
+        )
 
     def handle(self, *_args: object, **options: object) -> None:
         """Run."""

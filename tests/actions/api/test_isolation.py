@@ -24,9 +24,17 @@ ENDPOINTS = [
     ("POST", "intents/{intent}/withdraw/"),
 ]
 SERVERS_OWN = [
-    "state", "workspace", "resolver", "approved_by", "amount_max", "key", "id", "occurrence",
-    "proposer", "marker",
-]  # fmt: skip
+    "state",
+    "workspace",
+    "resolver",
+    "approved_by",
+    "amount_max",
+    "key",
+    "id",
+    "occurrence",
+    "proposer",
+    "marker",
+]
 
 
 def bodies(intent: Intent) -> dict[str, dict[str, object]]:

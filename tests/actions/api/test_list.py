@@ -46,10 +46,22 @@ def test_an_intent_is_listed_in_short(workspace: Workspace, caller: Caller) -> N
     whole = caller.get(f"intents/{intent.public_id}/").body
     assert row == {name: whole[name] for name in row}
     assert list(row) == [
-        "id", "kind", "state", "state_reason", "since", "already_processed", "may_be_said",
-        "ticket", "request", "amount", "currency", "external_reference", "needs_human",
-        "created_at", "updated_at",
-    ]  # fmt: skip
+        "id",
+        "kind",
+        "state",
+        "state_reason",
+        "since",
+        "already_processed",
+        "may_be_said",
+        "ticket",
+        "request",
+        "amount",
+        "currency",
+        "external_reference",
+        "needs_human",
+        "created_at",
+        "updated_at",
+    ]
     assert row["needs_human"]["reason"] == "mismatch"
     assert row["external_reference"]["type"] == "refund"
     assert row["since"] < row["updated_at"]
