@@ -17,7 +17,7 @@ from threading import Barrier, BrokenBarrierError
 import pytest
 from django.db import transaction
 
-from actions import advance, confirming, doubt, execution, reconcile, settling, states
+from actions import advance, confirming, doubt, execution, moves, reconcile, settling, states
 from actions.boundaries import Boundary
 from actions.doubt import Decision, Doubt, Fail
 from actions.gate import judge_in_worker
@@ -86,7 +86,7 @@ def _work_when_settled(stage: Stage, intent: Intent) -> Intent:
 
 def _no_lock(patch: pytest.MonkeyPatch) -> None:
     both_have_looked = Barrier(2)
-    move = execution.move
+    move = moves.move
 
     def look(intent_pk: int) -> Locked:
         rows = Intent.objects.select_related("connection", "ticket", "target", "workspace")
@@ -179,10 +179,8 @@ def _equal_refund_by_staff(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:
 
 
 def _no_target(patch: pytest.MonkeyPatch) -> None:
-    real = settling.disagreements
-
     def but_for_the_target(intent: Intent, seen: Observation) -> tuple[str, ...]:
-        return tuple(name for name in real(intent, seen) if name != "target")
+        return tuple(name for name in confirming.disagreements(intent, seen) if name != "target")
 
     patch.setattr(settling, "disagreements", but_for_the_target)
 
@@ -302,7 +300,9 @@ def _read_after_a_day(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:
 
 
 def _called_inside_a_transaction(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(HttpClient.__init__.__kwdefaults__, "transaction_open", lambda: False)
+    defaults = HttpClient.__init__.__kwdefaults__
+    assert defaults is not None
+    patch.setitem(defaults, "transaction_open", lambda: False)
 
 
 class _PowerCut(Exception):

@@ -54,7 +54,7 @@ def without(database: TestDatabase, names: tuple[str, ...]) -> Iterator[None]:
             owner.execute(statement)
 
 
-def _take_away(owner: psycopg.Connection, name: str) -> Iterator[sql.Composable]:
+def _take_away(owner: psycopg.Connection, name: str) -> Iterator[sql.SQL | sql.Composed]:
     trigger = owner.execute(
         "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = %s", [name]
     ).fetchone()
@@ -66,7 +66,7 @@ def _take_away(owner: psycopg.Connection, name: str) -> Iterator[sql.Composable]
     index = owner.execute("SELECT indexdef FROM pg_indexes WHERE indexname = %s", [name]).fetchone()
     assert index is not None, f"the database has no guard {name}"
     owner.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
-    yield sql.SQL(index[0])
+    yield sql.Composed([sql.SQL(index[0])])
 
 
 @every_guard
@@ -102,5 +102,5 @@ def test_what_was_taken_away_is_there_again(test_database: TestDatabase) -> None
     count = "SELECT count(*) FROM pg_trigger WHERE tgenabled = 'D'"
     indexes = "SELECT count(*) FROM pg_indexes WHERE indexname = 'attempt_open_once'"
     with without(test_database, ("actions_attempt_birth", "attempt_open_once")):
-        assert [owner.execute(text).fetchone() for text in (count, indexes)] == [(1,), (0,)]  # type: ignore[arg-type]  # two texts of our own
-    assert [owner.execute(text).fetchone() for text in (count, indexes)] == [(0,), (1,)]  # type: ignore[arg-type]  # as above
+        assert [owner.execute(text).fetchone() for text in (count, indexes)] == [(1,), (0,)]
+    assert [owner.execute(text).fetchone() for text in (count, indexes)] == [(0,), (1,)]
