@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from hashlib import sha256
+from random import Random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +24,7 @@ from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.ledger import Effect
 from tests.stage import PERSON, Stage, fresh
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.timeout(300)]
 
 MINUTE = timedelta(minutes=1)
 
@@ -49,7 +50,7 @@ GATEWAYS = {
     "slow": {"answers": "PENDING", "turns": "SUCCESS", "after": timedelta(hours=1)},
     "broken": {"answers": "FAILURE"},
 }
-STEPS = ["advance", "withdraw", 1, 14, 120, 1260]
+STEPS: list[str | int] = ["advance", "withdraw", 1, 14, 120, 1260]
 """Work on it, take it back, or wait for so many minutes."""
 
 
@@ -64,15 +65,18 @@ class Life:
     """What spoils a read, and how many reads pass unharmed first."""
     steps: list[str | int]
 
-
-lives = st.builds(
-    Life,
-    remember=st.booleans(),
-    gateway=st.sampled_from(["quick", "quick", "slow", "broken"]),
-    sends=st.lists(st.sampled_from(SPOILED_SENDS), max_size=4),
-    reads=st.lists(st.tuples(st.sampled_from(SPOILED_READS), st.integers(1, 3)), max_size=3),
-    steps=st.lists(st.sampled_from(STEPS), min_size=1, max_size=6),
-)
+    @classmethod
+    def drawn(cls, seed: int) -> "Life":
+        """Draw a life evenly: Hypothesis alone draws long runs of lives that hardly differ."""
+        draw = Random(seed)  # noqa: S311 - faults need no secrecy
+        reads = draw.choice([0, 0, 1, 2, 3])
+        return cls(
+            remember=draw.random() < 1 / 3,
+            gateway=draw.choice(["quick", "quick", "quick", "slow", "broken"]),
+            sends=draw.choices(SPOILED_SENDS, k=draw.randint(1, 4)),
+            reads=[(draw.choice(SPOILED_READS), draw.randint(1, 3)) for _ in range(reads)],
+            steps=draw.choices(STEPS, k=draw.randint(1, 6)),
+        )
 
 
 @settings(
@@ -81,7 +85,7 @@ lives = st.builds(
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(life=lives)
+@given(life=st.integers(min_value=0, max_value=2**64).map(Life.drawn))
 def test_at_the_end_of_every_life_we_say_what_the_store_holds(stage: Stage, life: Life) -> None:
     intent = live(stage, life)
     effects = [one for one in stage.shop.effects() if one.note == intent.marker]
