@@ -103,6 +103,8 @@ def test_no_statement_of_the_application_makes_a_false_row(
     assert witness.contradictions() == {}, told
     assert tally.sent >= AT_LEAST, told
     assert 3 * tally.accepted >= tally.sent, told
+    behind = _behind(siege, owner, guards)
+    print("behind", time.time() - t0, time.process_time() - c0)
     refused = {
         g.name: behind[g.name] if g.name in SHADOWED else tally.refused[g.name] for g in guards
     }

@@ -31,13 +31,15 @@ class Installed:
     table: str
     form: Form
     columns: tuple[str, ...]
-    """The columns that it looks at; empty for a trigger, which may look at any."""
+    """The columns that it looks at; those that a trigger's text names."""
     deferred: bool
     """Does it look at commit?"""
 
 
 _TRIGGERS = """
-    SELECT t.tgname, c.relname, 'trigger', ARRAY[]::text[], t.tginitdeferred FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+    SELECT t.tgname, c.relname, 'trigger',
+           ARRAY(SELECT DISTINCT m[1] FROM regexp_matches(p.prosrc, 'NEW[.]([a-z_]+)', 'g') m WHERE m[1] <> 'id' ORDER BY 1), t.tginitdeferred
+    FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid
     WHERE NOT t.tgisinternal AND c.relname = ANY(%s)
 """
 _CONSTRAINTS = """

@@ -232,7 +232,7 @@ class Siege:
             elif game < 0.6:
                 self._plain("SET CONSTRAINTS ALL DEFERRED")
             self._forbidden()
-            for _ in range(self._rng.randint(0, 3)):
+            for _ in range(0 if self._must_live() else self._rng.randint(0, 3)):
                 self._whole(step, legal, really=False)
             for statement in legal:
                 if self._siege(step, statement, at_once=game < 0.5):
@@ -287,9 +287,7 @@ class Siege:
         ]
         if statement.verb is Verb.DELETE:
             return False
-        if not wanted and (
-            3 * self.tally.accepted < self.tally.sent or self._rng.random() > 0.15
-        ):
+        if self._must_live() or (not wanted and self._rng.random() > 0.15):
             return False
         self._plain("SAVEPOINT v")
         rare = sorted(self._rng.sample(wanted, k=min(8, len(wanted))), key=self._count)[:4]
@@ -310,6 +308,10 @@ class Siege:
                     return True
                 self._plain("ROLLBACK TO v")
         return False
+
+    def _must_live(self) -> bool:
+        """Has too little been accepted so far? Then nothing but legal statements goes out for a while."""
+        return not self._legal_only and 100 * self.tally.accepted < 36 * self.tally.sent
 
     def _siege_beside(self, statement: Statement) -> None:
         """Send a second row beside a legal one, equal in what must be unique."""
@@ -340,6 +342,10 @@ class Siege:
         fitting = [f for f in self._findings[guard.name] if f.place == place and f.way is not None]
         if fitting and self._rng.random() < 0.85:
             return self._best([f for f in fitting if f.step is step] or fitting)
+        if statement.verb is Verb.UPDATE and self._rng.random() < 0.9:
+            # What a statement does not touch is rarely refused for the guard's own reason.
+            if not set(guard.columns) & set(statement.values):
+                return None
         columns = guard.columns or tuple(FIELDS[statement.table])
         if guard.form is Form.UNIQUE and statement.verb is Verb.INSERT:
             way = Variant(verb=Verb.INSERT, drawn={}, copied=guard.columns)

@@ -132,8 +132,8 @@ def _other(world: World, table: str, column: str, legal: object) -> object:
 
 def _abroad(world: World, table: str, column: str, legal: object) -> object:
     referred = _referred(table, column)
-    if referred == "auth_user" or legal is None:
-        return _missing(world, table, column, legal)
+    if legal is None:
+        return _other(world, table, column, legal)
     if referred == "integrations_workspace":
         return world.row(referred, "id <> %s", legal)["id"]
     return world.row(
@@ -231,6 +231,6 @@ _WAYS_BY_FIELD: tuple[tuple[type, tuple[str, ...]], ...] = (
     (models.IntegerField, ("zero", "minus", "plus", "less", "large")),
     (models.UUIDField, ("uuid", "taken")),
     (models.BinaryField, ("bytes",)),
-    (models.CharField, ("empty", "word", "choice", "choice", "taken")),
+    (models.CharField, ("empty", "word", "choice", "choice", "choice", "taken")),
     (models.TextField, ("empty", "word", "taken")),
 )
