@@ -1,8 +1,7 @@
-"""From what the platform itself said to what an intent is: the only place that writes echoes.
+"""From what the platform itself said to what an intent is: the only place that adopts an effect.
 
-Promises: every echo names the attempt or the read that brought it; an external object is bound to
-one intent, once; money counts as the parts say, in the order of design 5.1; late evidence can
-only reverse or put the case before a person.
+Promises: an external object is bound to one intent, once; money counts as the parts say, in the
+order of design 5.1; late evidence can only reverse or put the case before a person.
 Does not know how the observation was fetched, and never sends.
 """
 
@@ -11,9 +10,10 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from actions.echoes import last_final_parts, newest_echo, record_echo, says_the_same
 from actions.keys import Canonical
 from actions.locks import Locked
-from actions.models import Attempt, Echo, EchoPart, ExternalObject, Intent, Read
+from actions.models import Attempt, ExternalObject, Intent, Read
 from actions.moves import Columns, flag, move
 from actions.schedule import due_again, durations_of, entered_at
 from actions.states import (
@@ -26,7 +26,6 @@ from actions.states import (
     takes_back,
 )
 from integrations.actors import SYSTEM
-from integrations.money import Money
 from integrations.ports import Observation, Part, Standing
 from tickets.models import TicketStatus
 from tickets.services import reopen
@@ -39,14 +38,15 @@ class BelongsToAnother(Exception):
 def disagreements(intent: Intent, observation: Observation) -> tuple[str, ...]:
     """Say where a found effect that carries our marker is not what we asked for.
 
-    An unknown author is accepted on the rest. The amount is judged by the parts instead, since an
+    An unknown author is accepted on the rest; an answer that does not name its target proves
+    nothing by itself, and a read names it. The amount is judged by the parts instead, since an
     effect of ours with a wrong amount is still ours.
     """
     tolerance = durations_of(intent.connection).marker_created_tolerance
     sent_at = intent.first_sent_at
     checks = {
         "marker": observation.markers == (intent.marker,),
-        "target": observation.target in (None, intent.target.identifier),
+        "target": observation.target == intent.target.identifier,
         "author": observation.author in _makers(intent),
         "created before the first send": not sent_at
         or observation.created_at >= sent_at - tolerance,
@@ -80,85 +80,38 @@ def adopt(
     Raises:
         BelongsToAnother: Callers look for `disagreements` first; this is the guard behind them.
     """
-    before = newest_parts(locked.intent)
-    external = _bound(locked.intent, observation)
-    if isinstance(source, Attempt) or before != observation.parts:
+    intent = locked.intent
+    newest, before = newest_echo(intent), last_final_parts(intent)
+    external = _bound(intent, observation)
+    if isinstance(source, Attempt) or newest is None or not says_the_same(newest, observation):
         record_echo(external, observation, source=source, at=at)
-    follow(locked, observation.parts, before=before, at=at)
-
-
-def record_echo(
-    external: ExternalObject, observation: Observation, *, source: Attempt | Read, at: datetime
-) -> Echo:
-    """Keep one observation with its parts; append-only."""
-    echo = Echo.objects.create(
-        workspace_id=external.workspace_id,
-        external_object=external,
-        attempt=source if isinstance(source, Attempt) else None,
-        read=source if isinstance(source, Read) else None,
-        target_identifier=observation.target or "",
-        marker=observation.markers[0] if len(observation.markers) == 1 else "",
-        author=observation.author or "",
-        platform_created_at=observation.created_at,
-        part_count=len(observation.parts),
-        observed_at=at,
-    )
-    for part in observation.parts:
-        EchoPart.objects.create(
-            workspace_id=external.workspace_id,
-            echo=echo,
-            identifier=part.identifier,
-            status=part.status,
-            standing=part.standing,
-            amount=part.money.amount,
-            currency=part.money.currency,
-            gateway=part.gateway,
-            parent=part.parent or "",
-        )
-    return echo
-
-
-def newest_parts(intent: Intent) -> tuple[Part, ...]:
-    """Return the parts of the newest echo of an intent's own object; empty if there is none."""
-    echo = (
-        Echo.objects.filter(external_object__intent=intent).order_by("-observed_at", "-pk").first()
-    )
-    return () if echo is None else parts_of(echo)
-
-
-def parts_of(echo: Echo) -> tuple[Part, ...]:
-    """Return an echo's parts as the platform named them."""
-    return tuple(
-        Part(
-            identifier=part.identifier,
-            status=part.status,
-            standing=Standing(part.standing),
-            money=Money(amount=part.amount, currency=part.currency),
-            gateway=part.gateway,
-            parent=part.parent or None,
-        )
-        for part in echo.parts.order_by("pk")
-    )
+    follow(locked, observation, before=before, at=at)
 
 
 def follow(
-    locked: Locked, parts: tuple[Part, ...], *, before: tuple[Part, ...], at: datetime
+    locked: Locked, observation: Observation, *, before: tuple[Part, ...], at: datetime
 ) -> None:
-    """Move an intent to what its parts say now."""
-    intent = locked.intent
-    asked = intent.money
-    if asked is None:
-        raise ValueError(f"{intent.public_id} moves no money; its kind judges its own echo.")
-    judged = state_of_parts(parts, asked=asked)
+    """Move an intent to what its effect's parts say now.
+
+    Args:
+        locked: The intent, with its ticket and target.
+        observation: What the platform says now of the object that is bound to the intent.
+        before: Its parts as each was last final, before this observation.
+        at: Database time.
+    """
+    intent, parts = locked.intent, observation.parts
+    judged = _judged(intent, observation)
     state = State(intent.state)
     if state in (State.CONFIRMED, State.ACCEPTED, State.PARTIALLY_CONFIRMED) and takes_back(
         parts, before=before
     ):
         _reverse(locked, parts, at=at)
-    elif judged.state is state:
-        _still(intent, judged, at=at)
-    elif may(state, judged.state):
-        _arrive(locked, judged, parts, at=at)
+    elif judged.state is not state and may(state, judged.state):
+        _arrive(locked, judged, observation, at=at)
+    elif state in (State.PENDING, State.PARTIALLY_CONFIRMED):
+        _still(intent, judged, observation, at=at)
+    elif state is State.CONFIRMED and judged.state is not state:
+        _flag_mismatch(intent, observation, at=at)
     elif state is State.FAILED and any(part.standing is Standing.SUCCEEDED for part in parts):
         flag(
             intent,
@@ -169,8 +122,24 @@ def follow(
         )
 
 
-def _arrive(locked: Locked, judged: Judged, parts: tuple[Part, ...], *, at: datetime) -> None:
-    intent = locked.intent
+def _judged(intent: Intent, observation: Observation) -> Judged:
+    """Judge the parts; money that moved under another marker or order confirms nothing."""
+    asked = intent.money
+    if asked is None:
+        raise ValueError(f"{intent.public_id} moves no money; its kind judges its own echo.")
+    judged = state_of_parts(observation.parts, asked=asked)
+    if judged.state is State.CONFIRMED and not _is_named(intent, observation):
+        return Judged(state=State.PENDING, mismatch=True)
+    return judged
+
+
+def _is_named(intent: Intent, observation: Observation) -> bool:
+    named = (observation.target, observation.markers)
+    return named == (intent.target.identifier, (intent.marker,))
+
+
+def _arrive(locked: Locked, judged: Judged, observation: Observation, *, at: datetime) -> None:
+    intent, parts = locked.intent, observation.parts
     changes: Columns = {"unknown_since": None, "due_at": None}
     match judged.state:
         case State.CONFIRMED:
@@ -191,20 +160,14 @@ def _arrive(locked: Locked, judged: Judged, parts: tuple[Part, ...], *, at: date
         details=_details(intent, parts),
         **changes,
     )
-    _tell(locked, judged, at=at)
+    _tell(locked, judged, observation, at=at)
 
 
-def _tell(locked: Locked, judged: Judged, *, at: datetime) -> None:
+def _tell(locked: Locked, judged: Judged, observation: Observation, *, at: datetime) -> None:
     """Put before a person what no machine may round."""
     intent = locked.intent
     if judged.mismatch:
-        flag(
-            intent,
-            NeedsHuman.MISMATCH,
-            by=SYSTEM,
-            at=at,
-            reason="the store holds another amount or currency than was asked",
-        )
+        _flag_mismatch(intent, observation, at=at)
     elif judged.state is State.PARTIALLY_CONFIRMED:
         flag(
             intent,
@@ -231,22 +194,23 @@ def _tell(locked: Locked, judged: Judged, *, at: datetime) -> None:
         )
 
 
-def _still(intent: Intent, judged: Judged, *, at: datetime) -> None:
+def _flag_mismatch(intent: Intent, observation: Observation, *, at: datetime) -> None:
+    if _is_named(intent, observation):
+        why, said = NeedsHuman.MISMATCH, "the store holds something other than was asked"
+    else:
+        why = NeedsHuman.MARKER_DISAGREES
+        said = "the effect no longer carries this intent's marker and order, and no other"
+    flag(intent, why, by=SYSTEM, at=at, reason=said)
+
+
+def _still(intent: Intent, judged: Judged, observation: Observation, *, at: datetime) -> None:
     """Stay where it is: plan the next look, or ask a person when the schedule has ended."""
-    if State(intent.state) not in (State.PENDING, State.PARTIALLY_CONFIRMED):
-        return
     durations = durations_of(intent.connection)
     since = entered_at(intent)
     due_at = due_again(durations.pending_schedule, intent=intent, started_at=since, now=at)
     Intent.objects.filter(pk=intent.pk).update(due_at=due_at)
     if judged.mismatch:
-        flag(
-            intent,
-            NeedsHuman.MISMATCH,
-            by=SYSTEM,
-            at=at,
-            reason="the store holds another amount or currency than was asked",
-        )
+        _flag_mismatch(intent, observation, at=at)
     elif due_at is None:
         flag(
             intent,

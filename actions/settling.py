@@ -68,7 +68,7 @@ def _known_of(intent: Intent, outcome: SendOutcome) -> tuple[AttemptOutcome, str
 def _known_of_echo(intent: Intent, outcome: Echoed) -> tuple[AttemptOutcome, str]:
     otherwise = disagreements(intent, outcome.observation)
     if otherwise:
-        reason = "the answer names an effect that is not ours: " + ", ".join(otherwise)
+        reason = "the answer does not prove our effect: " + ", ".join(otherwise)
         return AttemptOutcome.UNKNOWN, reason
     return AttemptOutcome.ECHOED, ""
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from actions.attempts import may_have_left, unresolved
-from actions.confirming import newest_parts
+from actions.echoes import newest_parts
 from actions.models import ExternalObject, Intent, Target
 from actions.states import State
 from integrations.connecting import may_be_read
