@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from celery import Celery
+from celery import Celery, Task
+from django.db import close_old_connections
 from kombu import Exchange, Queue
 from kombu.exceptions import KombuError
 
@@ -36,13 +37,28 @@ SCHEDULE = {
     "dispatch due": _every("actions.dispatch_due", DISPATCH_SECONDS),
 }
 
-app = Celery("razviel")
+TASKS_A_CONNECTION = 1_000
+"""For how many tasks a database connection serves. Celery's default closes it after each one:
+connecting anew cost a fifth of a worker's CPU time and nearly half of the database's."""
+
+
+class ConnectedTask(Task):  # type: ignore[type-arg]  # the stubs' two parameters say nothing here
+    """A task on a database connection that answers: one that broke meanwhile is closed first."""
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        """Run the task."""
+        close_old_connections()
+        return super().__call__(*args, **kwargs)
+
+
+app = Celery("razviel", task_cls=ConnectedTask)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.conf.update(
     # Each with its exchange: without one all four would be bound to the default queue's.
     task_queues=[Queue(name, Exchange(name), routing_key=name) for name in QUEUE_NAMES],
     task_routes=ROUTES,
     beat_schedule=SCHEDULE,
+    CELERY_DB_REUSE_MAX=TASKS_A_CONNECTION,
 )
 app.autodiscover_tasks()
 # Threads of a web process see Celery's default application, not the one that was made last.

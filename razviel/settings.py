@@ -127,7 +127,8 @@ def database(url: str, *, timeouts_milliseconds: dict[str, int]) -> dict[str, ob
     return {
         **described,
         "OPTIONS": options,
-        "CONN_MAX_AGE": env.int("RAZVIEL_CONNECTION_MAX_AGE_SECONDS", default=0),
+        # Kept open between requests and tasks, and asked before each whether it still answers.
+        "CONN_MAX_AGE": env.int("RAZVIEL_CONNECTION_MAX_AGE_SECONDS", default=60),
         "CONN_HEALTH_CHECKS": True,
         "ATOMIC_REQUESTS": False,
     }

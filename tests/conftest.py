@@ -35,7 +35,7 @@ def test_database(
     database = TestDatabase(
         name="_".join(["test_razviel", os.environ.get("PYTEST_XDIST_WORKER", "")]).rstrip("_"),
         owner_parameters=_libpq_parameters(owner.get_connection_params()),
-        application=str(default.settings_dict["USER"]),
+        application_parameters=_libpq_parameters(default.get_connection_params()),
     )
     database.create()
     for alias in ("owner", "default"):

@@ -32,7 +32,7 @@ class TestDatabase:
 
     name: str
     owner_parameters: dict[str, object]
-    application: str
+    application_parameters: dict[str, object]
     connection: psycopg.Connection | None = None
 
     def create(self) -> None:
@@ -46,7 +46,9 @@ class TestDatabase:
             )
         self.connection = self._connect(self.name)
         owner = self.connection.info.user
-        open_to_application(self.connection, owner=owner, application=self.application)
+        open_to_application(
+            self.connection, owner=owner, application=str(self.application_parameters["user"])
+        )
 
     def reset(self) -> None:
         """Empty every table that has rows, whatever its triggers say."""
@@ -93,9 +95,19 @@ class TestDatabase:
             self._drop_with(server)
 
     def _drop_with(self, server: psycopg.Connection) -> None:
-        server.execute(
-            sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self.name))
-        )
+        """Drop without FORCE, which the owner may not use on the application's sessions.
+
+        Nor on an autovacuum's, which a plain DROP ends by itself. Only the application may end its
+        own, such as those of workers that a test has killed.
+        """
+        maintenance = {**self.application_parameters, "dbname": self.owner_parameters["dbname"]}
+        with psycopg.connect(autocommit=True, **maintenance) as application:  # type: ignore[arg-type] # libpq's own
+            application.execute(
+                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+                "WHERE datname = %s AND usename = current_user",
+                [self.name],
+            )
+        server.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(self.name)))
 
     def _connect(self, database: str) -> psycopg.Connection:
         parameters = {**self.owner_parameters, "dbname": database}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import kombu
 import pytest
 import redis
+from django.db import connection
 from kombu.exceptions import OperationalError
 
+from actions.tasks import dispatch_due
 from razviel.celery import app, ping_broker
 
 DEAD_BROKER = "redis://127.0.0.1:1/0"
@@ -71,3 +73,23 @@ def test_a_broker_that_is_away_makes_a_publisher_fail_at_once() -> None:
 
 def test_the_broker_answers_a_ping() -> None:
     assert ping_broker(timeout_seconds=5.0) is True
+
+
+def _backend() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        (backend,) = cursor.fetchone()
+    return int(backend)
+
+
+def test_a_connection_that_broke_between_two_tasks_is_replaced_before_the_second(
+    transactional_db: None,
+) -> None:
+    dispatch_due()
+    broken = _backend()
+    other = connection.copy()
+    with other.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(%s, 10000)", [broken])
+    other.close()
+    dispatch_due()
+    assert _backend() != broken

@@ -46,7 +46,7 @@ def test_whatever_is_left_out_is_the_safe_choice() -> None:
         " s.DATABASES['default']['ATOMIC_REQUESTS'], s.DATABASES['default']['CONN_MAX_AGE'])",
         COMPLETE,
     )
-    assert done.stdout == "False [] False True True True 31536000 False 0\n"
+    assert done.stdout == "False [] False True True True 31536000 False 60\n"
 
 
 def test_rabbitmq_takes_one_variable() -> None:
