@@ -1,7 +1,8 @@
-"""Twenty thousand statements as the application's role, and then questions that share nothing with the guards.
+"""Twenty thousand statements in the application's role, then questions that know no guard.
 
-Promises: the run is the same each time; each guard that the catalogue knows refuses at least 50 times, so that a new guard fails this test
-until the generator reaches it; what the questions find is nothing.
+Promises: the run is the same each time; each guard that the catalogue knows refuses at least 50
+times, so that a new guard fails this test until the generator reaches it; what the questions find
+is nothing.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,8 @@ QUOTA = 50
 AT_LEAST, AT_MOST = 20_000, 60_000
 
 SHADOWED = {
-    # A row that the trigger looks up through another reference of the same row is in the same workspace already.
+    # A row that the trigger looks up through another reference of the same row is in the same
+    # workspace already.
     "actions_approval_decision_id_scoped": "actions_approval_person",
     "actions_echo_attempt_id_scoped": "actions_echo_source",
     "actions_echo_read_id_scoped": "actions_echo_source",
@@ -45,20 +47,22 @@ SHADOWED = {
     # Births are proposed, and no arc leads to a state that is none.
     "intent_state": "actions_intent_moves",
 }
-"""Guards that stand behind a trigger which always refuses first; each is met once that trigger is away."""
+"""Guards behind a trigger that always refuses first; each is met once that trigger is away."""
 
 _TRIGGERS_AWAY = sorted({*SHADOWED.values(), "actions_intent_birth"})
 
 
 @pytest.fixture
 def owner(test_database: TestDatabase) -> Iterator[psycopg.Connection]:
-    """The owner's connection, with people who may be members; every table is empty again afterwards."""
+    """The owner's connection, with people who may be members; every table is emptied afterwards."""
     connection = test_database.connection
     assert connection is not None
     test_database.reset()
     connection.execute(
-        "INSERT INTO auth_user (id, username, password, is_superuser, is_staff, is_active, first_name, last_name, email, date_joined) "
-        "SELECT n, 'user-' || n, '', false, false, true, '', '', '', now() FROM generate_series(1, 6) n"
+        "INSERT INTO auth_user (id, username, password, is_superuser, is_staff, is_active, "
+        "first_name, last_name, email, date_joined) "
+        "SELECT n, 'user-' || n, '', false, false, true, '', '', '', now() "
+        "FROM generate_series(1, 6) n"
     )
     yield connection
     test_database.reset()
@@ -76,8 +80,7 @@ def witness(owner: psycopg.Connection) -> Iterator[Witness]:
 @pytest.fixture
 def application(test_database: TestDatabase) -> Iterator[psycopg.Connection]:
     """A connection of the application's role."""
-    parameters = {**test_database.owner_parameters, "dbname": test_database.name}
-    parameters |= {"user": test_database.application}
+    parameters = {**test_database.application_parameters, "dbname": test_database.name}
     with psycopg.connect(autocommit=True, **parameters) as connection:  # type: ignore[arg-type]  # libpq's own
         yield connection
 
@@ -90,21 +93,14 @@ def test_no_statement_of_the_application_makes_a_false_row(
     siege = Siege(
         connection=application, guards=guards, shadowed=set(SHADOWED), quota=QUOTA, seed=SEED
     )
-    import time
-
-    t0 = time.time()
-    c0 = time.process_time()
     tally = siege.run(at_least=AT_LEAST, at_most=AT_MOST)
     told = _told(tally)
-    print(time.time() - t0, time.process_time() - c0, told)
-    behind = _behind(siege, owner, guards)
 
     assert found(owner) == {}, told
     assert witness.contradictions() == {}, told
     assert tally.sent >= AT_LEAST, told
     assert 3 * tally.accepted >= tally.sent, told
     behind = _behind(siege, owner, guards)
-    print("behind", time.time() - t0, time.process_time() - c0)
     refused = {
         g.name: behind[g.name] if g.name in SHADOWED else tally.refused[g.name] for g in guards
     }
@@ -112,20 +108,21 @@ def test_no_statement_of_the_application_makes_a_false_row(
 
 
 def _behind(siege: Siege, owner: psycopg.Connection, guards: list[Installed]) -> dict[str, int]:
-    """Meet the guards that stand behind a trigger, while the owner has it away; nothing of it is kept."""
+    """Meet the guards behind a trigger while the owner has it away; nothing of it is kept."""
     tables = {guard.name: guard.table for guard in guards}
     for name in _TRIGGERS_AWAY:
-        owner.execute(f"ALTER TABLE {tables[name]} DISABLE TRIGGER {name}")  # type: ignore[call-overload]  # names come from the catalogue
+        owner.execute(f"ALTER TABLE {tables[name]} DISABLE TRIGGER {name}")
     try:
         return siege.run_behind([g for g in guards if g.name in SHADOWED], at_most=AT_MOST)
     finally:
         for name in _TRIGGERS_AWAY:
-            owner.execute(f"ALTER TABLE {tables[name]} ENABLE TRIGGER {name}")  # type: ignore[call-overload]  # names come from the catalogue
+            owner.execute(f"ALTER TABLE {tables[name]} ENABLE TRIGGER {name}")
 
 
 def _told(tally: Tally) -> str:
     rarest = sorted(tally.refused.items(), key=lambda entry: entry[1])[:20]
     return (
         f"{tally.sent} statements, {tally.accepted} accepted, {tally.refused.total()} refused by "
-        f"{len(tally.refused)} guards, {tally.unnamed.total()} as no value of their type; rarest: {rarest}"
+        f"{len(tally.refused)} guards, {tally.unnamed.total()} as no value of their type; "
+        f"rarest: {rarest}"
     )

@@ -63,9 +63,10 @@ class Siege:
         seed: int,
     ) -> None:
         self.tally = Tally()
-        self.world = World(connection=connection, seed=seed)
+        self.world = World(connection=connection, seed=seed, before_reading=self._flush)
         self._rng = self.world.rng
-        self._connection = connection
+        self._cursor = psycopg.ClientCursor(connection)
+        self._pending = ""
         self._quota = quota
         self._legal_only = False
         self._wanted: dict[str, dict[str, Installed]] = defaultdict(dict)
@@ -121,7 +122,11 @@ class Siege:
         for statement in legal:
             if step not in self._steps_at[statement.table]:
                 self._steps_at[statement.table].append(step)
-        if not self._legal_only and self._rng.random() < 0.2 and self._whole(step, legal, really=True):
+        if (
+            not self._legal_only
+            and self._rng.random() < 0.2
+            and self._whole(step, legal, really=True)
+        ):
             return
         self._with_variants(step, legal)
 
@@ -200,9 +205,9 @@ class Siege:
         try:
             for statement in statements:
                 self._send(statement)
-            self._plain("COMMIT")
+            self._now("COMMIT")
         except psycopg.Error as error:
-            self._plain("ROLLBACK")
+            self._now("ROLLBACK")
             return self._refused(error, None)
         self.tally.accepted += len(statements)
         return ""
@@ -213,7 +218,7 @@ class Siege:
         try:
             for statement in statements:
                 self._send(statement)
-            self._plain("SET CONSTRAINTS ALL IMMEDIATE")
+            self._now("SET CONSTRAINTS ALL IMMEDIATE")
         except psycopg.Error as error:
             self._plain("ROLLBACK TO v")
             return self._refused(error, None)
@@ -241,9 +246,9 @@ class Siege:
                 self._send(statement)
                 kept += 1
                 self._siege_beside(statement)
-            self._plain("COMMIT")
+            self._now("COMMIT")
         except psycopg.Error as error:
-            self._plain("ROLLBACK")
+            self._now("ROLLBACK")
             self._refused(error, None)
             return
         self.tally.accepted += kept
@@ -342,10 +347,10 @@ class Siege:
         fitting = [f for f in self._findings[guard.name] if f.place == place and f.way is not None]
         if fitting and self._rng.random() < 0.85:
             return self._best([f for f in fitting if f.step is step] or fitting)
-        if statement.verb is Verb.UPDATE and self._rng.random() < 0.9:
+        touched = bool(set(guard.columns) & set(statement.values))
+        if statement.verb is Verb.UPDATE and self._rng.random() < 0.9 and not touched:
             # What a statement does not touch is rarely refused for the guard's own reason.
-            if not set(guard.columns) & set(statement.values):
-                return None
+            return None
         columns = guard.columns or tuple(FIELDS[statement.table])
         if guard.form is Form.UNIQUE and statement.verb is Verb.INSERT:
             way = Variant(verb=Verb.INSERT, drawn={}, copied=guard.columns)
@@ -374,11 +379,23 @@ class Siege:
                 known.append(finding)
 
     def _plain(self, text: str) -> None:
-        self._connection.execute(text)
+        """Have a command that refuses nothing go out with the next statement, in one message."""
+        self._pending += f"{text}; "
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, ""
+        if pending:
+            self._cursor.execute(pending)
+
+    def _now(self, text: str) -> None:
+        self._plain(text)
+        self._flush()
 
     def _send(self, statement: Statement) -> None:
         self.tally.sent += 1
-        self._connection.execute(*statement.sql())
+        pending, self._pending = self._pending, ""
+        text, arguments = statement.sql()
+        self._cursor.execute(pending + text, arguments)
 
     def _try(self, statement: Statement) -> str:
         """Send a statement after a savepoint; return the guard that refused it, or nothing."""

@@ -6,7 +6,7 @@ Does not write.
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from random import Random
@@ -24,8 +24,11 @@ BEGINNING = datetime(2026, 11, 30, 12, tzinfo=UTC)
 class World:
     """What may be referred to, read afresh each time through the connection of whoever writes."""
 
-    def __init__(self, *, connection: psycopg.Connection, seed: int) -> None:
+    def __init__(
+        self, *, connection: psycopg.Connection, seed: int, before_reading: Callable[[], None]
+    ) -> None:
         self.rng = Random(seed)  # noqa: S311 - a test's own dice
+        self._before_reading = before_reading
         self._cursor = connection.cursor(row_factory=dict_row)
         self._ids: dict[str, int] = defaultdict(int)
         self._moment = BEGINNING
@@ -54,6 +57,7 @@ class World:
         Raises:
             NoSuchRow: There is none.
         """
+        self._before_reading()
         start = self.rng.randint(1, max(1, self._ids[table]))
         for compared in (">=", "<"):
             text = f"SELECT * FROM {table} WHERE ({condition}) AND id {compared} %s ORDER BY id LIMIT 1"
@@ -64,6 +68,7 @@ class World:
 
     def rows(self, table: str, condition: str, *arguments: object) -> list[dict[str, object]]:
         """Return every row that meets a condition."""
+        self._before_reading()
         text = f"SELECT * FROM {table} WHERE {condition} ORDER BY id"
         return self._cursor.execute(text, list(arguments)).fetchall()
 
