@@ -54,11 +54,8 @@ def test_a_committed_row_is_gone_for_the_next_test(turn: int, test_database: Tes
     owner = test_database.connection
     assert owner is not None
     assert test_database.tables_with_rows() == []
-    owner.execute(
-        sql.SQL("GRANT SELECT, INSERT ON auth_user TO {}").format(
-            sql.Identifier(test_database.application)
-        )
-    )
+    role = sql.Identifier(str(test_database.application_parameters["user"]))
+    owner.execute(sql.SQL("GRANT SELECT, INSERT ON auth_user TO {}").format(role))
     owner.execute("GRANT USAGE ON SEQUENCE auth_user_id_seq TO razviel_app")
     User.objects.create(username="same name each time")
     assert test_database.tables_with_rows() == ["auth_user"]
