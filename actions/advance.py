@@ -6,15 +6,19 @@ Does not know why the intent is due: it looks at its state.
 """
 
 import structlog
+from django.db import OperationalError, transaction
 
 from actions.attempts import proven_absent_at, unresolved
 from actions.execution import send, writes_stopped
 from actions.gate import expire_approval, judge_in_worker
+from actions.locks import lock_intent
 from actions.models import Intent, ReadCause
+from actions.moves import flag
 from actions.reconcile import read_target
-from actions.schedule import durations_of
+from actions.schedule import durations_of, entered_at
 from actions.settling import take_over
-from actions.states import StaleState, State
+from actions.states import NeedsHuman, StaleState, State
+from integrations.actors import SYSTEM
 from integrations.clock import now
 from integrations.connecting import block
 from integrations.models import Connection
@@ -33,6 +37,35 @@ def advance(intent_pk: int) -> None:
         log.info("advance.stale", intent=intent_pk)
     except Unusable as problem:
         _block(intent_pk, problem)
+    except OperationalError:
+        raise  # the database's own troubles pass, and the row is due again
+    except Exception:
+        # What fails at every step comes back for ever: a person must see it (I4).
+        _show_if_stuck(intent_pk)
+        raise
+
+
+def _show_if_stuck(intent_pk: int) -> None:
+    """Put an intent before a person that has stood where it stands for long, and can't go on."""
+    with transaction.atomic():
+        intent, at = lock_intent(intent_pk).intent, now()
+        patience = durations_of(intent.connection).unknown_listed_after
+        why = _STUCK.get(State(intent.state))
+        if why is None or intent.needs_human_since or at - entered_at(intent) < patience:
+            return
+        flag(intent, why, by=SYSTEM, at=at, reason="each try to go on ends in an error of ours")
+
+
+_STUCK = {
+    State.PROPOSED: NeedsHuman.HELD_TOO_LONG,
+    State.HELD: NeedsHuman.HELD_TOO_LONG,
+    State.AWAITING_APPROVAL: NeedsHuman.HELD_TOO_LONG,
+    State.AUTHORIZED: NeedsHuman.NOT_SENT_TOO_LONG,
+    State.EXECUTING: NeedsHuman.UNKNOWN_TOO_LONG,
+    State.UNKNOWN: NeedsHuman.UNKNOWN_TOO_LONG,
+    State.PENDING: NeedsHuman.PENDING_TOO_LONG,
+    State.PARTIALLY_CONFIRMED: NeedsHuman.PENDING_TOO_LONG,
+}
 
 
 def _block(intent_pk: int, problem: Unusable) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
-from actions.locks import lock_intent
+from actions.locks import lock_intent, lock_targets
 from actions.models import ExternalObject, Intent, Outcome
 from actions.moves import move
 from actions.states import SETTLED, WITHDRAWABLE, State
@@ -77,7 +77,9 @@ def close_unresolved(*, ticket: Ticket, reason: CloseReason, by: Actor, at: date
     """
     with transaction.atomic():
         ticket = _lock_open(ticket)
-        for intent in ticket.intent_set.filter(state__in=list(WITHDRAWABLE)).order_by("pk"):
+        unsent = list(ticket.intent_set.filter(state__in=list(WITHDRAWABLE)).order_by("pk"))
+        lock_targets(intent.target_id for intent in unsent)
+        for intent in unsent:
             locked = lock_intent(intent.pk)
             move(
                 locked.intent,

@@ -44,7 +44,7 @@ def send(intent_pk: int) -> bool:
     """Send an intent once and settle what came of it; False if it may not be claimed now."""
     connection = Intent.objects.select_related("connection").get(pk=intent_pk).connection
     port = registry.store(connection)
-    claimed = claim(intent_pk, port=port)
+    claimed = claim(intent_pk, port=port, app=connection.app)
     if claimed is None:
         return False
     reached(Boundary.CLAIMED)
@@ -57,8 +57,13 @@ def send(intent_pk: int) -> bool:
     return True
 
 
-def claim(intent_pk: int, *, port: StorePort) -> Claimed | None:
+def claim(intent_pk: int, *, port: StorePort, app: str) -> Claimed | None:
     """Take an intent for one send: attempt, lease, executing, committed before anything leaves.
+
+    Args:
+        intent_pk: Which intent.
+        port: The store, as it was opened.
+        app: With which app's token; where another one is connected by now, nothing is sent.
 
     Returns:
         None if it is not to be sent now.
@@ -69,7 +74,9 @@ def claim(intent_pk: int, *, port: StorePort) -> Claimed | None:
         intent, at = locked.intent, now()
         capabilities = kind_named(intent.kind).capabilities(port)
         send_by = at + durations_of(intent.connection).send_by_after_claim
-        if not _may_be_claimed(locked) or not _window_is_open(intent, send_by):
+        if intent.connection.app != app or not _may_be_claimed(locked):
+            return None
+        if not _window_is_open(intent, send_by):
             return None
         attempt = _open_attempt(intent, capabilities, at=at, send_by=send_by)
         lease_until = at + capabilities.call_deadline + durations_of(intent.connection).lease_slack
@@ -94,13 +101,21 @@ def claim(intent_pk: int, *, port: StorePort) -> Claimed | None:
 
 
 def _may_be_claimed(locked: Locked) -> bool:
-    """Is it authorized, or in doubt with every attempt resolved, with nothing in the way?"""
+    """Is it newly authorized, or in doubt with every attempt resolved, with nothing in the way?"""
     intent = locked.intent
     if intent.resend_ended_at is not None or not locked.ticket.is_open or writes_stopped(intent):
         return False
     if intent.state == State.AUTHORIZED:
-        return True
+        return _is_newly_judged(intent)
     return intent.state == State.UNKNOWN and _may_be_resent(intent)
+
+
+def _is_newly_judged(intent: Intent) -> bool:
+    """Is the gate's yes fresh, also where the worker slept between hearing it and claiming?"""
+    durations = durations_of(intent.connection)
+    # A sandbox's faster time must still leave room for the steps between the two.
+    fresh_for = max(durations.regate_after, durations.send_by_after_claim)
+    return intent.decision is not None and now() - intent.decision.decided_at <= fresh_for
 
 
 def _may_be_resent(intent: Intent) -> bool:

@@ -5,6 +5,7 @@ between target and intent.
 Does not know what is done under the locks.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from actions.models import Intent, Target
@@ -36,9 +37,15 @@ def lock_target(target_pk: int, *, intent_pks: list[int]) -> tuple[Target, list[
     return target, [_lock_one(pk) for pk in sorted(intent_pks)]
 
 
+def lock_targets(target_pks: Iterable[int]) -> None:
+    """Lock several targets, before any of their intents: their tickets are locked already."""
+    list(Target.objects.select_for_update(no_key=True).filter(pk__in=target_pks).order_by("pk"))
+
+
 def _lock_one(intent_pk: int) -> Intent:
     locked = Intent.objects.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("connection", "ticket", "target", "workspace").get(pk=intent_pk)
+    related = ("connection", "ticket", "target", "workspace", "decision")
+    return locked.select_related(*related).get(pk=intent_pk)
 
 
 def bump(target: Target) -> None:

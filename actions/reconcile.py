@@ -32,6 +32,7 @@ from actions.models import (
 from actions.moves import flag, move, remark
 from actions.reading import Reading, read_order, record_read
 from actions.schedule import due_again, durations_of
+from actions.settling import stop_on_another_version
 from actions.states import FailedReason, NeedsHuman, State
 from integrations import registry
 from integrations.actors import SYSTEM
@@ -79,12 +80,20 @@ def _settle_target(target_pk: int, port: StorePort, reading: Reading, cause: Rea
     for intent in intents:
         locked = Locked(ticket=intent.ticket, target=target, intent=intent)
         if intent.state == State.UNKNOWN:
+            _look_at_version(intent, reading, at=at)
             _settle_doubt(locked, port, reading, read, at=at)
         elif isinstance(reading.snapshot, OrderSnapshot) and intent.state in READ_STATES:
             _look_again(locked, reading.snapshot, read, at=at)
         else:
             _keep_waiting(intent, at=at)
     bump(target)
+
+
+def _look_at_version(intent: Intent, reading: Reading, *, at: datetime) -> None:
+    """Stop the sends before a resend, too, where another version answers by now."""
+    if not intent.connection.blocked_by:
+        asked = registry.asked_version(intent.connection)
+        stop_on_another_version(intent, reading.snapshot.trace, asked=asked, at=at)
 
 
 def _put_off(target: Target) -> None:

@@ -180,7 +180,9 @@ def withdraw(*, intent: Intent, by: Actor, at: datetime) -> Intent:
     with transaction.atomic():
         locked = lock_intent(intent.pk)
         intent, state = locked.intent, State(locked.intent.state)
-        if state in SETTLED and state is not State.WITHDRAWN:
+        if state is State.WITHDRAWN:
+            return intent
+        if state in SETTLED:
             raise AlreadySettled
         act(locked.ticket, by=by, at=at)
         if state in WITHDRAWABLE:
@@ -188,7 +190,7 @@ def withdraw(*, intent: Intent, by: Actor, at: datetime) -> Intent:
                 intent, State.WITHDRAWN, by=by, at=at, reason="taken back before anything was sent"
             )
             bump(locked.target)
-        elif state is not State.WITHDRAWN:
+        else:
             end_resends(
                 intent, by=by, at=at, reason="taken back after a send: it ends as the store says"
             )

@@ -130,35 +130,37 @@ def _settle_not_sent(locked: Locked, outcome: NotSent, *, at: datetime) -> None:
     intent = locked.intent
     if outcome.blocked_by is not None:
         block(intent.connection, outcome.blocked_by, at=at)
+    durations = durations_of(intent.connection)
+    retry_after = outcome.retry_after or timedelta()
     if may_have_left(intent).exists():
         reason = f"not sent again ({outcome.reason}); an earlier attempt is in doubt"
-        _to_unknown(intent, at=at, reason=reason, due_at=at + (outcome.retry_after or timedelta()))
+        # However long the store lets a send wait, the doubt is looked at in its own time.
+        wait = min(retry_after, durations.unknown_listed_after)
+        _to_unknown(intent, at=at, reason=reason, due_at=at + wait)
         return
     since = intent.attempts.order_by("number").values_list("started_at", flat=True)[0]
-    durations = durations_of(intent.connection)
     due_at = due_again(durations.not_sent_schedule, intent=intent, started_at=since, now=at)
-    if outcome.retry_after is not None:
-        due_at = max(due_at or at, at + outcome.retry_after)
+    due_at = max(due_at or at + durations.not_sent_patience, at + retry_after)
     move(
         intent,
         State.AUTHORIZED,
         by=SYSTEM,
         at=at,
         reason=f"not sent: {outcome.reason}",
-        due_at=due_at or at + durations.not_sent_patience,
+        due_at=due_at,
         first_sent_at=None,
         resend_until=None,
         settles_at=None,
     )
-    if intent.resend_ended_at is not None:
+    if intent.resend_ended_at is not None or not locked.ticket.is_open:
         move(intent, State.WITHDRAWN, by=SYSTEM, at=at, reason="taken back, and nothing was sent")
-    elif at - since >= durations.not_sent_patience:
+    elif due_at - since >= durations.not_sent_patience:
         flag(
             intent,
             NeedsHuman.NOT_SENT_TOO_LONG,
             by=SYSTEM,
             at=at,
-            reason="could not be sent for too long",
+            reason="it could not be sent, and is not tried again within the time it may take",
         )
 
 

@@ -517,9 +517,7 @@ def _open_circuit(stage: Stage, _intent: Intent) -> None:
     rows.update(circuit_open_until=now() + HOUR)
 
 
-@pytest.mark.parametrize(
-    "stop", [_pause, _kill_workspace, _kill_connection, _block, _open_circuit, _hand_over]
-)
+@pytest.mark.parametrize("stop", [_pause, _kill_workspace, _kill_connection, _block, _open_circuit])
 def test_what_stops_writes_between_claim_and_first_byte_stops_this_one(
     stage: Stage, stop: Callable[[Stage, Intent], None]
 ) -> None:
@@ -531,9 +529,12 @@ def test_what_stops_writes_between_claim_and_first_byte_stops_this_one(
     assert (intent.state, intent.first_sent_at, sends(stage)) == ("authorized", None, 0)
 
 
-def test_what_is_taken_back_between_claim_and_first_byte_is_withdrawn(stage: Stage) -> None:
+@pytest.mark.parametrize("take_back", [_withdraw, _hand_over])
+def test_what_is_taken_back_between_claim_and_first_byte_is_withdrawn(
+    stage: Stage, take_back: Callable[[Stage, Intent], None]
+) -> None:
     intent = stage.propose(stage.case())
-    with stage.at(Boundary.CLAIMED, lambda: _withdraw(stage, intent)):
+    with stage.at(Boundary.CLAIMED, lambda: take_back(stage, intent)):
         intent = stage.work(intent)
     assert [attempt.outcome for attempt in intent.attempts.all()] == ["not_sent"]
     assert (intent.state, intent.due_at, sends(stage)) == ("withdrawn", None, 0)
