@@ -11,6 +11,8 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from enum import Enum
 
+from django.db.models import F
+
 from actions.catalogue import kind_named
 from actions.locks import Locked
 from actions.models import Intent
@@ -110,16 +112,22 @@ def _email(customer: Customer) -> str | None:
 def _others(intent: Intent) -> tuple[OtherIntent, ...]:
     rows = Intent.objects.filter(target=intent.target, state__in=list(PAST_GATE))
     others = rows.exclude(pk=intent.pk).select_related("decision").order_by("pk")
-    return tuple(_other(other, other.money) for other in others if other.money is not None)
+    others = others.annotate(effect=F("external_objects__identifier"))
+    return tuple(
+        _other(other, other.money, effect=other.effect or "")
+        for other in others
+        if other.money is not None
+    )
 
 
-def _other(intent: Intent, money: Money) -> OtherIntent:
+def _other(intent: Intent, money: Money, *, effect: str) -> OtherIntent:
     return OtherIntent(
         identifier=intent.public_id,
         kind=intent.kind,
         state=State(intent.state),
         money=money,
         marker=intent.marker,
+        effect=effect,
         parts=_parts(intent.decision.allocation if intent.decision else []),
         set_aside=intent.set_aside_at is not None,
     )

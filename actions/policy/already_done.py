@@ -33,10 +33,18 @@ def not_already_done(*, facts: Facts) -> Verdict:
 def reserving(
     *, others: tuple[OtherIntent, ...], order: OrderFacts | None
 ) -> tuple[OtherIntent, ...]:
-    """Return the intents whose money is kept back: open, and not in this read by their marker."""
+    """Return the intents whose money is kept back: what this read doesn't show of them yet.
+
+    Reads lag, so that a confirmed refund may be missing in one, and its money with it.
+    """
+    refunds = order.refunds if order else ()
     # A refund with two markers is nobody's proof, so it frees no reservation.
-    seen = {refund.markers for refund in order.refunds} if order else set()
-    return tuple(other for other in others if other.reserves and (other.marker,) not in seen)
+    marked, known = {refund.markers for refund in refunds}, {seen.identifier for seen in refunds}
+    return tuple(
+        other
+        for other in others
+        if other.reserves and (other.marker,) not in marked and other.effect not in known
+    )
 
 
 def _equal_intents(proposal: Proposal, others: tuple[OtherIntent, ...]) -> Iterator[Finding]:

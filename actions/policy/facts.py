@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from unicodedata import normalize
 
-from actions.states import RESERVING, State
+from actions.states import PAST_GATE, State
 from integrations.actors import ActorKind
 from integrations.money import Money, total
 from integrations.ports import (
@@ -54,13 +54,15 @@ class OtherIntent:
     state: State
     money: Money
     marker: str
+    effect: str = ""
+    """Its effect on the store, by identifier; empty where none is known."""
     parts: tuple[RefundPart, ...] = ()
     set_aside: bool = False
 
     @property
     def reserves(self) -> bool:
-        """Say whether its money must be kept back."""
-        return self.state in RESERVING and not self.set_aside
+        """Say whether its money must be kept back until a read shows it, confirmed or not."""
+        return self.state in PAST_GATE and not self.set_aside
 
 
 class Ownership(StrEnum):

@@ -469,6 +469,15 @@ def test_a_reservation_that_the_read_already_shows_is_not_subtracted_again() -> 
     assert judged(facts).state is State.AUTHORIZED
 
 
+def test_what_is_confirmed_is_kept_back_while_a_lagging_read_does_not_show_it() -> None:
+    done = replace(other("110.00", State.CONFIRMED), effect="gid://shopify/Refund/5")
+    facts = replace(FINE, others=(done,))
+    assert judged(facts).reason is HeldReason.RESERVATION
+    shown = replace(PAID, refunds=(refunded("110.00"),), suggested=(payment(eur("40.00")),))
+    assert reserving(others=facts.others, order=shown) == ()
+    assert judged(replace(facts, order=shown)).reason is RefusedReason.OVER_REMAINDER
+
+
 def test_a_refund_with_two_markers_frees_no_reservation() -> None:
     both = replace(refunded("1.00"), markers=(MARKER, MARKER[:-1] + "0"))
     order = replace(PAID, refunds=(both,))
