@@ -162,8 +162,9 @@ class ShopifyAdapter:
     ) -> OrderSnapshot | Unreadable:
         if isinstance(reply, Unreadable):
             return reply
-        found = (reply.data or {}).get("order")
-        if found is None and not reply.errors:
+        said = reply.data or {}
+        found = said.get("order")
+        if found is None and "order" in said and not reply.errors:
             return Unreadable(reason="order_not_found", not_found=True, trace=reply.trace)
         try:
             return self._snapshot(fields(found, "order"), reply, size, asked=asked)

@@ -17,9 +17,11 @@ from math import ceil
 from types import MappingProxyType
 
 from integrations.platforms.shopify.client import Refusal, Reply
+from integrations.platforms.shopify.words import kept
 from integrations.ports import BlockedBy, CallTrace, NotSent, OutcomeUnknown, Rejected
 
 _MESSAGE_MAX = 500
+_CODE = re.compile(r"[A-Za-z0-9_]{1,80}")
 _WAIT_DEFAULT_SECONDS = 1
 _WAIT_MAX_SECONDS = 24 * 3600
 
@@ -188,7 +190,7 @@ def code_of(error: Mapping[str, object]) -> str:
     """Return the code in a top-level error's extensions, or nothing."""
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, dict) else None
-    return code if isinstance(code, str) else ""
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else ""
 
 
 def path_of(error: Mapping[str, object]) -> tuple[str | int, ...]:
@@ -286,4 +288,4 @@ def _bounded(seconds: float) -> timedelta:
 
 
 def _joined(messages: Iterable[str]) -> str:
-    return "; ".join(messages)[:_MESSAGE_MAX]
+    return kept("; ".join(messages), longest=_MESSAGE_MAX)

@@ -18,6 +18,8 @@ from integrations.platforms.shopify.documents import Document
 from integrations.ports import CallTrace, NotSent, OutcomeUnknown
 
 _OK = 200
+_VERSION_MAX = 20
+"""As much as a row keeps of it; a longer one is another version all the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ def _heard(answer: Answer) -> Reply | Refusal | OutcomeUnknown:
     trace = CallTrace(
         http_status=answer.status,
         platform_request_id=_word(answer.header("X-Request-Id")),
-        api_version=_word(answer.header("X-Shopify-API-Version")),
+        api_version=_word(answer.header("X-Shopify-API-Version"))[:_VERSION_MAX],
         duration_ms=answer.duration_ms,
     )
     if answer.status != _OK:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from integrations.markers import find_markers
 from integrations.money import CurrencyMismatch, InvalidMoney, Money, platform_money, total
+from integrations.platforms.shopify.words import GATEWAY_MAX, STATUS_MAX, kept
 from integrations.ports import (
     AccountIdentity,
     CallTrace,
@@ -202,10 +203,10 @@ def _part(row: Fields) -> Part:
     status = _text(row, "status")
     return Part(
         identifier=gid(row.get("id"), "OrderTransaction"),
-        status=status,
+        status=kept(status, longest=STATUS_MAX),
         standing=_STANDINGS.get(status, Standing.OPEN),
         money=_presentment(row.get("amountSet")),
-        gateway=str(row.get("gateway") or ""),
+        gateway=kept(str(row.get("gateway") or ""), longest=GATEWAY_MAX),
         parent=optional_gid(row.get("parentTransaction"), "OrderTransaction"),
     )
 

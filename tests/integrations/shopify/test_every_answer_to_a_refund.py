@@ -534,6 +534,29 @@ def test_every_kind_of_outcome_carries_its_trace() -> None:
         assert outcome.trace.http_status == int(raw[9:12])
 
 
+def test_a_refusals_words_are_kept_without_the_people_in_them() -> None:
+    """I13: an attempt is evidence, which nobody can erase."""
+    words = "Ann <ann@example.com> (+49 170 123 4567)\x00 may not have \u20ac12.50 back"
+    outcome = sent(user_errors(words))
+    assert isinstance(outcome, Rejected)
+    assert outcome.message == "Ann [address] ([number]) may not have \u20ac12.50 back"
+
+
+def test_whatever_the_store_names_its_parts_fits_a_row() -> None:
+    row = transaction(status="X" * 99, gateway="Bank\x00" + "y" * 200)
+    outcome = sent(http(200, {"data": payload(refund=refund(transactions=transactions(row)))}))
+    assert isinstance(outcome, Echoed)
+    (part,) = outcome.observation.parts
+    assert (len(part.status), part.standing) == (40, Standing.OPEN)
+    assert part.gateway == "Bank" + "y" * 116
+
+
+def test_a_code_that_is_no_word_is_not_repeated() -> None:
+    outcome = sent(http(200, {"errors": [error("ann@example.com")], "data": None}))
+    assert isinstance(outcome, OutcomeUnknown)
+    assert outcome.reason == "error_without_code"
+
+
 def test_the_same_bytes_are_sent_each_time() -> None:
     with answering(http(200, {"data": payload()})) as (adapter, server):
         frozen = adapter.freeze_refund(refund=ASKED)

@@ -339,6 +339,13 @@ def test_an_order_that_is_cleanly_not_shown_is_not_found() -> None:
     assert (seen.reason, seen.not_found, seen.blocked_by) == ("order_not_found", True, None)
 
 
+@pytest.mark.parametrize("said", [{"data": None}, {"data": {}}, {}])
+def test_an_answer_that_does_not_speak_of_the_order_is_not_not_found(said: object) -> None:
+    seen, _ = read(http(200, said))
+    assert isinstance(seen, Unreadable)
+    assert (seen.not_found, seen.reason) == (False, "unparseable: order is no object")
+
+
 def test_no_order_beside_an_error_is_not_not_found() -> None:
     raw = http(200, {"data": {"order": None}, "errors": [denied("order", "email")]})
     seen = unreadable(raw)
