@@ -65,7 +65,7 @@ class Siege:
         self.tally = Tally()
         self.world = World(connection=connection, seed=seed, before_reading=self._flush)
         self._rng = self.world.rng
-        self._cursor = psycopg.ClientCursor(connection)
+        self._cursor = connection.cursor()
         self._pending = ""
         self._quota = quota
         self._legal_only = False
@@ -147,7 +147,7 @@ class Siege:
             guard
             for table in self._tables_near(legal)
             for guard in self._wanted[table].values()
-            if guard.deferred
+            if guard.deferred and guard.form is not Form.REFERENCE
         ]
         if not wanted:
             return False
@@ -379,7 +379,7 @@ class Siege:
                 known.append(finding)
 
     def _plain(self, text: str) -> None:
-        """Have a command that refuses nothing go out with the next statement, in one message."""
+        """Have a command that refuses nothing go out before the next statement, with its like."""
         self._pending += f"{text}; "
 
     def _flush(self) -> None:
@@ -393,9 +393,8 @@ class Siege:
 
     def _send(self, statement: Statement) -> None:
         self.tally.sent += 1
-        pending, self._pending = self._pending, ""
-        text, arguments = statement.sql()
-        self._cursor.execute(pending + text, arguments)
+        self._flush()
+        self._cursor.execute(*statement.sql())
 
     def _try(self, statement: Statement) -> str:
         """Send a statement after a savepoint; return the guard that refused it, or nothing."""
