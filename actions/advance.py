@@ -89,7 +89,8 @@ def _advance(intent: Intent) -> None:
     elif state in (State.PENDING, State.PARTIALLY_CONFIRMED):
         read_target(intent.target_id, cause=ReadCause.POLL)
     else:
-        log.debug("advance.settled", intent=intent.pk)
+        # Whoever planned its next step came second: nothing is due for what has ended.
+        Intent.objects.filter(pk=intent.pk, state=state).update(due_at=None)
 
 
 def _judge_and_send(intent: Intent) -> None:

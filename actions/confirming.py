@@ -15,7 +15,7 @@ from actions.keys import Canonical
 from actions.locks import Locked
 from actions.models import Attempt, ExternalObject, Intent, Read
 from actions.moves import Columns, flag, move
-from actions.schedule import due_again, durations_of, entered_at
+from actions.schedule import due_again, durations_of
 from actions.states import (
     FailedReason,
     Judged,
@@ -25,6 +25,7 @@ from actions.states import (
     state_of_parts,
     takes_back,
 )
+from actions.waiting import TOO_LONG, wait
 from integrations.actors import SYSTEM
 from integrations.ports import Observation, Part, Standing
 from tickets.models import TicketStatus
@@ -141,6 +142,8 @@ def _is_named(intent: Intent, observation: Observation) -> bool:
 def _arrive(locked: Locked, judged: Judged, observation: Observation, *, at: datetime) -> None:
     intent, parts = locked.intent, observation.parts
     changes: Columns = {"unknown_since": None, "due_at": None}
+    if intent.needs_human_reason in TOO_LONG:
+        changes |= {"needs_human_since": None, "needs_human_reason": ""}
     match judged.state:
         case State.CONFIRMED:
             changes["confirmed_at"] = at
@@ -204,29 +207,10 @@ def _flag_mismatch(intent: Intent, observation: Observation, *, at: datetime) ->
 
 
 def _still(intent: Intent, judged: Judged, observation: Observation, *, at: datetime) -> None:
-    """Stay where it is: plan the next look, or ask a person when the schedule has ended."""
-    durations = durations_of(intent.connection)
-    since = entered_at(intent)
-    due_at = due_again(durations.pending_schedule, intent=intent, started_at=since, now=at)
-    Intent.objects.filter(pk=intent.pk).update(due_at=due_at)
+    """Stay where it is, and look again later."""
+    wait(intent, at=at)
     if judged.mismatch:
         _flag_mismatch(intent, observation, at=at)
-    elif due_at is None:
-        flag(
-            intent,
-            NeedsHuman.EXHAUSTED_SCHEDULE,
-            by=SYSTEM,
-            at=at,
-            reason="the store has not finished within the schedule",
-        )
-    elif at - since >= durations.pending_patience:
-        flag(
-            intent,
-            NeedsHuman.PENDING_TOO_LONG,
-            by=SYSTEM,
-            at=at,
-            reason="the store has not finished for long",
-        )
 
 
 def _reverse(locked: Locked, parts: tuple[Part, ...], *, at: datetime) -> None:

@@ -31,9 +31,10 @@ from actions.models import (
 )
 from actions.moves import flag, move, remark
 from actions.reading import Reading, read_order, record_read
-from actions.schedule import due_again, durations_of
+from actions.schedule import durations_of
 from actions.settling import stop_on_another_version
 from actions.states import FailedReason, NeedsHuman, State
+from actions.waiting import wait
 from integrations import registry
 from integrations.actors import SYSTEM
 from integrations.clock import now
@@ -104,7 +105,7 @@ def _put_off(target: Target) -> None:
     )
     for intent in waiting.select_related("connection"):
         with transaction.atomic():
-            _wait(intent, None, at=at)
+            wait(intent, at=at)
 
 
 def _look_again(locked: Locked, snapshot: OrderSnapshot, read: Read, *, at: datetime) -> None:
@@ -140,7 +141,7 @@ def _miss(
 
 def _keep_waiting(intent: Intent, *, at: datetime) -> None:
     if intent.state in (State.PENDING, State.PARTIALLY_CONFIRMED):
-        _wait(intent, None, at=at)
+        wait(intent, at=at)
 
 
 def _look_at_late(
@@ -173,7 +174,7 @@ def _settle_doubt(
             (observation,) = [seen for seen in matches if seen.identifier == identifier]
             _adopt(locked, observation, read, at=at)
         case Resend() if writes_stopped(intent):
-            _wait(intent, None, at=at)
+            wait(intent, at=at)
         case Resend():
             resolve(intent, ResolvedHow.ABSENT, at=at)
             remark(
@@ -187,10 +188,10 @@ def _settle_doubt(
         case Fail(reason=failed):
             _fail(intent, failed, at=at)
         case Wait(not_before=not_before):
-            _wait(intent, not_before, at=at)
+            wait(intent, at=at, not_before=not_before)
         case Ask(reason=needs_human):
             _ask(intent, needs_human, at=at)
-            _wait(intent, None, at=at)
+            wait(intent, at=at)
 
 
 _ASKED = {
@@ -291,35 +292,3 @@ def _fail(intent: Intent, reason: FailedReason, *, at: datetime) -> None:
         needs_human = NeedsHuman.RESEND_ENDED
     move(intent, State.FAILED, by=SYSTEM, at=at, reason=said, state_reason=reason)
     flag(intent, needs_human, by=SYSTEM, at=at, reason="propose anew, or hand over")
-
-
-def _wait(intent: Intent, not_before: datetime | None, *, at: datetime) -> None:
-    """Plan the next look by the schedule of the state, or when a look can prove more."""
-    durations = durations_of(intent.connection)
-    in_doubt = intent.state == State.UNKNOWN
-    schedule = durations.unknown_schedule if in_doubt else durations.pending_schedule
-    since = (intent.unknown_since if in_doubt else None) or intent.updated_at
-    due_at = due_again(schedule, intent=intent, started_at=since, now=at)
-    if not_before is not None and not_before > at:
-        due_at = not_before if due_at is None else min(due_at, not_before)
-    Intent.objects.filter(pk=intent.pk).update(due_at=due_at)
-    intent.due_at = due_at
-    # A reason that says more stands: it would be flagged anew at each look.
-    if intent.needs_human_reason not in ("", NeedsHuman.UNKNOWN_TOO_LONG):
-        return
-    if due_at is None:
-        flag(
-            intent,
-            NeedsHuman.EXHAUSTED_SCHEDULE,
-            by=SYSTEM,
-            at=at,
-            reason="the schedule of reads has ended",
-        )
-    elif in_doubt and at - since >= durations.unknown_listed_after:
-        flag(
-            intent,
-            NeedsHuman.UNKNOWN_TOO_LONG,
-            by=SYSTEM,
-            at=at,
-            reason="its outcome has been unknown for long",
-        )

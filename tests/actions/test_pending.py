@@ -64,6 +64,28 @@ def test_a_pending_refund_asks_a_person_after_the_stores_time_and_stays_pending(
     assert (intent.state, intent.needs_human_reason) == ("confirmed", "")
 
 
+def test_a_pending_refund_that_nobody_can_read_asks_a_person_after_the_stores_time_too(
+    stage: Stage,
+) -> None:
+    intent = _pending(stage)
+    stage.shop.fault(FaultKind.READ_ERROR, operation="order", times=None)
+    stage.pass_time(timedelta(days=5, minutes=1))
+    intent = stage.work(intent)
+    assert (intent.state, intent.needs_human_reason) == ("pending", "pending_too_long")
+
+
+def test_a_doubt_that_is_over_leaves_no_word_of_doubt(stage: Stage) -> None:
+    stage.shop.gateway("manual", answers="PENDING")
+    stage.shop.fault(FaultKind.LOST_AFTER, operation="refundCreate")
+    stage.shop.fault(FaultKind.READ_ERROR, operation="order", skip=1, times=2)
+    intent = stage.work(stage.propose(stage.case()))
+    stage.pass_time(timedelta(minutes=20))
+    assert stage.work(intent).needs_human_reason == "unknown_too_long"
+    stage.pass_time(timedelta(minutes=20))
+    intent = stage.work(intent)
+    assert (intent.state, intent.needs_human_reason) == ("pending", "")
+
+
 def test_a_pending_refund_counts_as_refunded_for_the_next_one(stage: Stage) -> None:
     stage.shop.gateway("manual", answers="PENDING")
     case = stage.case(amount="60.00", total="100.00")

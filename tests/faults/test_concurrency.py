@@ -90,7 +90,7 @@ def test_eight_workers_that_claim_one_intent_open_one_attempt(stage: Stage) -> N
     intent = stage.propose(stage.case())
     assert judge_in_worker(intent.pk)
     port = registry.store(stage.connection)
-    claimed = at_once(*[partial(claim, intent.pk, port=port)] * 8)
+    claimed = at_once(*[partial(claim, intent.pk, port=port, app=stage.shop.app_id)] * 8)
     assert [one is not None for one in claimed].count(True) == 1
     assert Attempt.objects.filter(intent=intent, closed_at=None).count() == 1
     assert states(intent) == ["proposed", "authorized", "executing"]
@@ -126,7 +126,9 @@ def test_a_claim_and_a_takeover_of_the_same_intent_never_both_hold_it(stage: Sta
     stage.pass_time(intent.settles_at + SECOND - now())
     read_target(intent.target_id, cause=ReadCause.DOUBT)
     port = registry.store(stage.connection)
-    claims: list[Callable[[], object]] = [partial(claim, intent.pk, port=port)] * 4
+    claims: list[Callable[[], object]] = [
+        partial(claim, intent.pk, port=port, app=stage.shop.app_id)
+    ] * 4
     takeovers: list[Callable[[], object]] = [partial(take_over, intent.pk)] * 4
     at_once(*claims, *takeovers)
     intent = fresh(intent)

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from actions.advance import advance
 from actions.boundaries import Boundary
 from actions.closing import close_unresolved
+from actions.models import Intent
 from actions.services import withdraw
 from integrations.models import Connection
 from integrations.platforms.shopify.adapter import ShopifyAdapter
@@ -61,6 +62,13 @@ def test_taking_back_again_what_was_taken_back_leaves_a_resolved_ticket_as_it_is
     assert withdraw(intent=dropped, by=PERSON, at=stage.now()).state == "withdrawn"
     case.ticket.refresh_from_db()
     assert (case.ticket.status, case.ticket.resolver) == ("resolved", "ai")
+
+
+def test_what_has_ended_is_due_no_more_whoever_planned_its_next_step(stage: Stage) -> None:
+    intent = stage.work(stage.propose(stage.case()))
+    Intent.objects.filter(pk=intent.pk).update(due_at=stage.now())
+    intent = stage.work(intent)
+    assert (intent.state, intent.due_at) == ("confirmed", None)
 
 
 def test_closing_locks_every_order_before_any_intent(stage: Stage) -> None:
