@@ -100,19 +100,21 @@ ARCS: dict[State, dict[State, str]] = {
 WITHDRAWABLE = frozenset(source for source, arcs in ARCS.items() if State.WITHDRAWN in arcs)
 """Nothing was sent: may still be taken back."""
 
-RESERVING = frozenset(
+PAST_GATE = frozenset(
     {
         State.AUTHORIZED,
         State.EXECUTING,
         State.UNKNOWN,
         State.PENDING,
         State.PARTIALLY_CONFIRMED,
+        State.CONFIRMED,
+        State.ACCEPTED,
     }
 )
-"""May still come to hold money on the platform: its amount is kept back from others."""
+"""Allowed by the gate, and its effect may stand.
 
-PAST_GATE = RESERVING | {State.CONFIRMED, State.ACCEPTED}
-"""Allowed by the gate, and its effect may stand: an equal one must be held."""
+An equal one must be held, and its amount kept back from others until a read shows it.
+"""
 
 SETTLED = frozenset(
     {

@@ -8,7 +8,6 @@ from actions.states import (
     ARCS,
     INITIAL,
     PAST_GATE,
-    RESERVING,
     SETTLED,
     WITHDRAWABLE,
     IllegalMove,
@@ -96,15 +95,16 @@ def test_a_settled_intent_can_only_be_reversed() -> None:
     assert {*SETTLED} == {S.CONFIRMED, S.ACCEPTED, S.FAILED, S.REFUSED, S.WITHDRAWN, S.REVERSED}
 
 
-def test_only_what_may_still_take_money_reserves_it() -> None:
-    assert {*RESERVING} == {
+def test_only_what_may_take_or_hold_money_stands_in_another_ones_way() -> None:
+    assert {*PAST_GATE} == {
         S.AUTHORIZED,
         S.EXECUTING,
         S.UNKNOWN,
         S.PENDING,
         S.PARTIALLY_CONFIRMED,
+        S.CONFIRMED,
+        S.ACCEPTED,
     }
-    assert {*PAST_GATE} - RESERVING == {S.CONFIRMED, S.ACCEPTED}
 
 
 def test_sending_goes_through_a_claim_and_nothing_else() -> None:
