@@ -18,9 +18,7 @@ def _minutes(*waits: float) -> Schedule:
 
 
 _SECONDS_FIRST = _minutes(1 / 12, 1 / 6, 1 / 3, 2 / 3)
-_MACHINE_TIMES = frozenset(
-    {"send_by_after_claim", "lease_slack", "read_deadline", "marker_created_tolerance"}
-)
+_MACHINE_TIMES = frozenset({"send_by_after_claim", "lease_slack", "marker_created_tolerance"})
 """How fast machines are and how far clocks differ: a sandbox doesn't change that."""
 
 _KEY_LIFE_USED = 5 / 6
@@ -53,8 +51,6 @@ class Durations:
     """Two complete absences prove something only when at least this far apart."""
     marker_created_tolerance: timedelta = timedelta(minutes=5)
     """A found effect may be this much older than our first send, and no more."""
-    read_deadline: timedelta = timedelta(seconds=15)
-    """Total time of one read."""
 
     not_sent_patience: timedelta = timedelta(minutes=15)
     """An intent that can't be sent for this long stands before a person."""
