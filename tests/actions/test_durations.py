@@ -51,7 +51,6 @@ def test_a_sandbox_shortens_waits_and_leaves_machines_and_counts_alone() -> None
     assert short.unknown_schedule[-1] == timedelta(seconds=18)
     assert short.send_by_after_claim == timedelta(seconds=10)
     assert short.lease_slack == timedelta(seconds=30)
-    assert short.send_by_after_claim == timedelta(seconds=10)
     assert short.marker_created_tolerance == timedelta(minutes=5)
     assert (short.max_sends, short.jitter) == (12, 0.2)
 
