@@ -25,5 +25,7 @@ def test_every_link_between_pages_leads_somewhere() -> None:
         for page in pages
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text())
     }
-    missing = sorted(f"{page.name}: {target}" for page, target in targets if not (page.parent / target).exists())
+    missing = sorted(
+        f"{page.name}: {target}" for page, target in targets if not (page.parent / target).exists()
+    )
     assert missing == []

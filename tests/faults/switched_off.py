@@ -96,7 +96,7 @@ def _no_lock(patch: pytest.MonkeyPatch) -> None:
         return Locked(ticket=intent.ticket, target=intent.target, intent=intent)
 
     def move_whatever_happened(intent: Intent, *args: object, **changes: object) -> None:
-        with suppress(StaleState):
+        with suppress(StaleState), transaction.atomic():
             move(intent, *args, **changes)  # type: ignore[arg-type]  # handed on as it came
 
     patch.setattr(execution, "lock_intent", look)
@@ -170,6 +170,7 @@ def _matched_by_amount(patch: pytest.MonkeyPatch) -> None:
 
     patch.setattr(reconcile, "_matching", same_amount)
     patch.setattr(reconcile, "disagreements", lambda *_: ())
+    patch.setattr(confirming, "_is_named", lambda *_: True)
 
 
 def _equal_refund_by_staff(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:
@@ -183,6 +184,7 @@ def _no_target(patch: pytest.MonkeyPatch) -> None:
         return tuple(name for name in confirming.disagreements(intent, seen) if name != "target")
 
     patch.setattr(settling, "disagreements", but_for_the_target)
+    patch.setattr(confirming, "_is_named", lambda *_: True)
 
 
 def _answered_for_another_order(stage: Stage, patch: pytest.MonkeyPatch) -> Intent:

@@ -15,7 +15,12 @@ DEAD_BROKER = "redis://127.0.0.1:1/0"
 
 
 def test_the_queues_are_these() -> None:
-    assert sorted(app.amqp.queues) == ["inbox", "messages", "money", "reads"]
+    assert sorted(queue.name for queue in app.conf.task_queues) == [
+        "inbox",
+        "messages",
+        "money",
+        "reads",
+    ]
 
 
 @pytest.mark.parametrize(
