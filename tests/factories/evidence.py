@@ -126,12 +126,12 @@ def make_read(*, target: Target, at: datetime, **columns: object) -> Read:
     )
 
 
-def find_absent(*, intent: Intent, at: datetime) -> Finding:
+def find_absent(*, intent: Intent, at: datetime, **read: object) -> Finding:
     """Record a complete read in which an intent's effect is absent."""
     return Finding.objects.create(
         workspace_id=intent.workspace_id,
         intent=intent,
-        read=make_read(target=intent.target, at=at),
+        read=make_read(target=intent.target, at=at, **read),
         result=FindingResult.ABSENT,
     )
 

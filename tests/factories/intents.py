@@ -58,8 +58,12 @@ class Given(TypedDict, total=False):
     connection: Connection
     target: Target
     reason: SealedPayload
-    amount: Decimal
+    amount: Decimal | None
     currency: str
+    kind: str
+    occurrence: int
+    repeat_of: Intent
+    key: UUID
 
 
 def make_intent(*, at: datetime | None = None, **given: Unpack[Given]) -> Intent:
@@ -75,14 +79,16 @@ def make_intent(*, at: datetime | None = None, **given: Unpack[Given]) -> Intent
             request=given.get("request") or _request(ticket),
             connection=target.connection,
             target=target,
-            kind="refund",
+            kind=given.get("kind", "refund"),
             parameters={},
             amount=given.get("amount", AMOUNT),
             currency=given.get("currency", "EUR"),
             proposer_kind=AI.kind,
             proposer_identity=AI.identity,
             reason=given.get("reason"),
-            key=_key(ticket, marker),
+            occurrence=given.get("occurrence", 1),
+            repeat_of=given.get("repeat_of"),
+            key=given.get("key") or _key(ticket, marker),
             marker=marker,
             created_at=at,
             updated_at=at,
