@@ -8,8 +8,7 @@ Does not know why the intent is due: it looks at its state.
 import structlog
 from django.db import OperationalError, transaction
 
-from actions.attempts import proven_absent_at, unresolved
-from actions.execution import send, writes_stopped
+from actions.execution import may_be_resent, send, writes_stopped
 from actions.gate import expire_approval, judge_in_worker
 from actions.locks import lock_intent
 from actions.models import Intent, ReadCause
@@ -108,12 +107,6 @@ def _must_be_judged_again(intent: Intent) -> bool:
     )
 
 
-def _is_ready_to_resend(intent: Intent) -> bool:
-    proven_at = proven_absent_at(intent)
-    fresh_since = now() - durations_of(intent.connection).regate_after
-    return not unresolved(intent).exists() and proven_at is not None and proven_at >= fresh_since
-
-
 def _send_and_look(intent_pk: int) -> None:
     """Send once; where no answer can be read, look at once. What may not go now stays due."""
     if send(intent_pk):
@@ -123,8 +116,8 @@ def _send_and_look(intent_pk: int) -> None:
 def _settle_if_in_doubt(intent_pk: int) -> None:
     """Read by marker; where that proves absence inside the window, send again at once."""
     intent = Intent.objects.select_related("connection").get(pk=intent_pk)
-    if intent.state == State.UNKNOWN and not _is_ready_to_resend(intent):
+    if intent.state == State.UNKNOWN and not may_be_resent(intent):
         read_target(intent.target_id, cause=ReadCause.DOUBT)
         intent.refresh_from_db()
-    if intent.state == State.UNKNOWN and _is_ready_to_resend(intent):
+    if intent.state == State.UNKNOWN and may_be_resent(intent):
         _send_and_look(intent_pk)

@@ -11,9 +11,12 @@ from datetime import datetime, timedelta
 import structlog
 from celery import current_app
 from django.db import transaction
+from django.db.models import Q
 from kombu.exceptions import OperationalError
 
 from actions.models import Intent
+from actions.states import HeldReason, State
+from integrations.models import Connection
 
 log = structlog.get_logger(__name__)
 
@@ -45,3 +48,20 @@ def claim_due(*, now: datetime, limit: int) -> list[int]:
         taken = list(free.values_list("pk", flat=True)[:limit])
         Intent.objects.filter(pk__in=taken).update(due_at=now + TAKEN_FOR)
     return taken
+
+
+_NO_ACCESS = [
+    HeldReason.BLOCKED_CONNECTION,
+    HeldReason.MISSING_SCOPE,
+    HeldReason.CIRCUIT,
+    HeldReason.FACTS_UNAVAILABLE,
+]
+_READ_STATES = [State.UNKNOWN, State.PENDING, State.PARTIALLY_CONFIRMED]
+
+
+def resume(connection: Connection, *, now: datetime) -> int:
+    """Make due at once what waits for a connection that lets us in again; return how many."""
+    waiting = Q(state=State.HELD, state_reason__in=_NO_ACCESS) | Q(state__in=_READ_STATES)
+    return Intent.objects.filter(waiting, connection=connection, set_aside_at=None).update(
+        due_at=now
+    )

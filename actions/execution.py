@@ -107,7 +107,7 @@ def _may_be_claimed(locked: Locked) -> bool:
         return False
     if intent.state == State.AUTHORIZED:
         return _is_newly_judged(intent)
-    return intent.state == State.UNKNOWN and _may_be_resent(intent)
+    return intent.state == State.UNKNOWN and may_be_resent(intent)
 
 
 def _is_newly_judged(intent: Intent) -> bool:
@@ -118,7 +118,7 @@ def _is_newly_judged(intent: Intent) -> bool:
     return intent.decision is not None and now() - intent.decision.decided_at <= fresh_for
 
 
-def _may_be_resent(intent: Intent) -> bool:
+def may_be_resent(intent: Intent) -> bool:
     """Is every attempt resolved, by a fresh read, and made by the app that would send again?"""
     proven_at = proven_absent_at(intent)
     fresh_since = now() - durations_of(intent.connection).regate_after

@@ -23,7 +23,7 @@ from actions.policies import CurrentPolicy, current_policy
 from actions.policy import Decision, Facts, OrderFacts, Ruling, judge, reserving
 from actions.reading import Reading, read_order, record_read
 from actions.schedule import due_again, durations_of, entered_at
-from actions.settling import stop_on_another_version
+from actions.settling import stop_on_another_version, stop_where_shut_out
 from actions.states import HeldReason, NeedsHuman, State
 from integrations import registry
 from integrations.actors import SYSTEM
@@ -79,6 +79,7 @@ def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | Non
         record_read(reading, target=locked.target, cause=ReadCause.GATE)
         asked = registry.asked_version(intent.connection)
         stop_on_another_version(intent, reading.snapshot.trace, asked=asked, at=at)
+        stop_where_shut_out(intent, reading.snapshot, at=at)
     current = current_policy(intent.workspace)
     facts = gather(locked, reading, at=at)
     decision = judge(policy=current.policy, facts=facts)

@@ -122,7 +122,7 @@ def newest_echo(intent: Intent) -> Echo | None:
     echoes = Echo.objects.filter(external_object__intent=intent).select_related(
         "attempt", "read", "external_object"
     )
-    return echoes.prefetch_related("parts").order_by("-observed_at", "-pk").first()
+    return echoes.prefetch_related("parts").order_by("-pk").first()
 
 
 def reason_of(intent: Intent) -> str | None:

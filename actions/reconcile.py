@@ -9,12 +9,12 @@ Does not know how the platform is asked.
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 
 from actions.attempts import absences, may_have_left, resolve, sent_by_another_app
 from actions.boundaries import Boundary, reached
 from actions.catalogue import kind_named
-from actions.confirming import adopt, disagreements
+from actions.confirming import BelongsToAnother, adopt, disagreements
 from actions.doubt import Adopt, Ask, Doubt, Fail, Match, Resend, Wait, decide
 from actions.execution import writes_stopped
 from actions.locks import Locked, bump, lock_target
@@ -32,7 +32,7 @@ from actions.models import (
 from actions.moves import flag, move, remark
 from actions.reading import Reading, read_order, record_read
 from actions.schedule import durations_of
-from actions.settling import stop_on_another_version
+from actions.settling import stop_on_another_version, stop_where_shut_out
 from actions.states import FailedReason, NeedsHuman, State
 from actions.waiting import wait
 from integrations import registry
@@ -69,32 +69,48 @@ def read_target(target_pk: int, *, cause: ReadCause) -> None:
     reading = read_order(port, target=target)
     reached(Boundary.TARGET_READ)
     with transaction.atomic():
-        _settle_target(target_pk, port, reading, cause)
+        failures = _settle_target(target_pk, port, reading, cause)
     reached(Boundary.RECONCILED)
+    if failures:
+        raise failures[0]
 
 
-def _settle_target(target_pk: int, port: StorePort, reading: Reading, cause: ReadCause) -> None:
+def _settle_target(
+    target_pk: int, port: StorePort, reading: Reading, cause: ReadCause
+) -> list[Exception]:
+    """Settle each intent by itself, so that one that can't be settled takes no other with it."""
     waiting = Intent.objects.filter(target_id=target_pk, state__in=READ_STATES)
     target, intents = lock_target(target_pk, intent_pks=list(waiting.values_list("pk", flat=True)))
     read = record_read(reading, target=target, cause=cause)
-    at = now()
+    failures: list[Exception] = []
     for intent in intents:
         locked = Locked(ticket=intent.ticket, target=target, intent=intent)
-        if intent.state == State.UNKNOWN:
-            _look_at_version(intent, reading, at=at)
-            _settle_doubt(locked, port, reading, read, at=at)
-        elif isinstance(reading.snapshot, OrderSnapshot) and intent.state in READ_STATES:
-            _look_again(locked, reading.snapshot, read, at=at)
-        else:
-            _keep_waiting(intent, at=at)
+        try:
+            with transaction.atomic():
+                _settle_one(locked, port, reading, read)
+        except (DatabaseError, BelongsToAnother) as failure:
+            failures.append(failure)
     bump(target)
+    return failures
 
 
-def _look_at_version(intent: Intent, reading: Reading, *, at: datetime) -> None:
-    """Stop the sends before a resend, too, where another version answers by now."""
+def _settle_one(locked: Locked, port: StorePort, reading: Reading, read: Read) -> None:
+    intent, at = locked.intent, now()
+    if intent.state == State.UNKNOWN:
+        _look_at_connection(intent, reading, at=at)
+        _settle_doubt(locked, port, reading, read, at=at)
+    elif isinstance(reading.snapshot, OrderSnapshot) and intent.state in READ_STATES:
+        _look_again(locked, reading.snapshot, read, at=at)
+    else:
+        _keep_waiting(intent, at=at)
+
+
+def _look_at_connection(intent: Intent, reading: Reading, *, at: datetime) -> None:
+    """Stop the sends before a resend, too, where the store shuts us out or changed its version."""
     if not intent.connection.blocked_by:
         asked = registry.asked_version(intent.connection)
         stop_on_another_version(intent, reading.snapshot.trace, asked=asked, at=at)
+        stop_where_shut_out(intent, reading.snapshot, at=at)
 
 
 def _put_off(target: Target) -> None:

@@ -26,9 +26,11 @@ from integrations.ports import (
     CallTrace,
     Echoed,
     NotSent,
+    OrderSnapshot,
     OutcomeUnknown,
     Rejected,
     SendOutcome,
+    Unreadable,
 )
 
 log = structlog.get_logger(__name__)
@@ -249,3 +251,11 @@ def stop_on_another_version(intent: Intent, trace: CallTrace, *, asked: str, at:
     reason = f"version {answered} answered where {asked} was asked for: sends here stop"
     details = {"answered": answered, "asked": asked}
     remark(intent, "connection_blocked", by=SYSTEM, at=at, reason=reason, details=details)
+
+
+def stop_where_shut_out(
+    intent: Intent, snapshot: OrderSnapshot | Unreadable, *, at: datetime
+) -> None:
+    """Stop a connection whose store does not let us read, so that not each intent finds it out."""
+    if isinstance(snapshot, Unreadable) and snapshot.blocked_by is not None:
+        block(intent.connection, snapshot.blocked_by, at=at)

@@ -142,17 +142,6 @@ def may(source: State, target: State) -> bool:
     return target in ARCS[source]
 
 
-def why(source: State, target: State) -> str:
-    """Return the reason of an arc, as one clause for the timeline.
-
-    Raises:
-        IllegalMove: The table has no such arc.
-    """
-    if not may(source, target):
-        raise IllegalMove(f"An intent never moves from {source} to {target}.")
-    return ARCS[source][target]
-
-
 def sql_arcs() -> tuple[tuple[str, str], ...]:
     """Return every arc as a pair of stored values, sorted, for the trigger that guards the rows."""
     return tuple(sorted((source.value, target.value) for source in ARCS for target in ARCS[source]))

@@ -20,7 +20,7 @@ _NEWEST_ECHO = f"""
     CREATE OR REPLACE FUNCTION public.actions_newest_echo(of_object bigint) RETURNS bigint
     LANGUAGE sql STABLE {SEARCH_PATH} AS $fn$
         SELECT e.id FROM public.actions_echo e WHERE e.external_object_id = of_object
-        ORDER BY e.observed_at DESC, e.id DESC LIMIT 1
+        ORDER BY e.id DESC LIMIT 1
     $fn$
 """
 

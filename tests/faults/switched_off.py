@@ -128,8 +128,8 @@ def _killed_after_the_claim(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:
 
 
 def _no_read_first(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(advance, "_is_ready_to_resend", lambda _intent: True)
-    patch.setattr(execution, "_may_be_resent", lambda _intent: True)
+    patch.setattr(advance, "may_be_resent", lambda _intent: True)
+    patch.setattr(execution, "may_be_resent", lambda _intent: True)
 
 
 def _answer_lost(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:

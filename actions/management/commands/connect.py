@@ -14,6 +14,8 @@ from decimal import Decimal, InvalidOperation
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from actions.catalogue import KINDS
+from actions.dispatch import resume
+from integrations.clock import now
 from integrations.connecting import Connected, ConnectRefused, StoreToConnect, connect_store
 from integrations.ports import BlockedBy
 from integrations.terminal import Unusable, read_secret
@@ -58,6 +60,7 @@ class Command(BaseCommand):
             connected = connect_store(_store(asked))
         except (ConnectRefused, NoSuchWorkspace, Unusable) as refusal:
             raise CommandError(str(refusal)) from refusal
+        resume(connected.connection, now=now())
         if asked.verbosity:
             for line in _told(connected):
                 self.stdout.write(line)
