@@ -26,8 +26,6 @@ from graphql import (
 
 from integrations.platforms.shopify.documents import API_VERSION
 
-# An introspection result is JSON of a known shape; typing each level would hide the few that are
-# read.
 # An introspection result is JSON of a known shape; typing each level would hide what is read.
 Json: TypeAlias = dict[str, Any]
 Kept: TypeAlias = dict[str, set[str]]
