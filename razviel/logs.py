@@ -29,7 +29,6 @@ def logging_configuration(*, level: str) -> dict[str, object]:
         processors=[*_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=True,
     )
     return {
         "version": 1,
