@@ -39,6 +39,7 @@ from tests.factories.rows import (
     AI,
     NODE,
     make_connection,
+    make_payload,
     make_request,
     make_target,
     make_ticket,
@@ -207,21 +208,38 @@ def unknown_intent(**given: Unpack[Given]) -> Intent:
     return intent_in(State.UNKNOWN, **given)
 
 
+def make_outcome(*, intent: Intent) -> Outcome:
+    """Tie the request of a confirmed intent to the object that fulfils it."""
+    return Outcome.objects.create(
+        workspace_id=intent.workspace_id,
+        request=intent.request,
+        external_object=intent.external_objects.get(),
+        intent=intent,
+        by_kind=AI.kind,
+        by_identity=AI.identity,
+        created_at=now(),
+    )
+
+
+def make_statement(*, request: Request) -> Outcome:
+    """Let a Human Node say why a request is fulfilled without a platform's fact."""
+    return Outcome.objects.create(
+        workspace_id=request.workspace_id,
+        request=request,
+        statement=make_payload(workspace=request.workspace),
+        by_kind=NODE.kind,
+        by_identity=NODE.identity,
+        created_at=now(),
+    )
+
+
 def resolved_ticket() -> Ticket:
     """Make a ticket that an AI resolved: its request, confirmed refund, outcome, resolution."""
     intent = confirmed_intent()
     ticket, at = intent.ticket, now()
     resolver = resolver_of(ticket.path, closed_by=AI)
     with transaction.atomic():
-        Outcome.objects.create(
-            workspace_id=intent.workspace_id,
-            request=intent.request,
-            external_object=intent.external_objects.get(),
-            intent=intent,
-            by_kind=AI.kind,
-            by_identity=AI.identity,
-            created_at=at,
-        )
+        make_outcome(intent=intent)
         Resolution.objects.create(
             workspace_id=intent.workspace_id,
             ticket=ticket,
@@ -312,7 +330,7 @@ def _partially_confirmed(intent: Intent, at: datetime) -> None:
 
 def _confirmed(intent: Intent, at: datetime) -> None:
     _executing(intent, at)
-    parts = [(Standing.SUCCEEDED, asked(intent))]
+    parts = [] if intent.amount is None else [(Standing.SUCCEEDED, intent.amount)]
     answer(intent, at=at, to=State.CONFIRMED, parts=parts, confirmed_at=at)
 
 

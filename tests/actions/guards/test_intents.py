@@ -4,16 +4,18 @@ import json
 from datetime import timedelta
 from decimal import Decimal
 from hashlib import sha256
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from actions.models import Intent, IntentEvent
+from actions.models import AttemptOutcome, Intent, IntentEvent, ResolvedHow
 from actions.states import State, sql_arcs
 from integrations.clock import now
 from integrations.ports import Standing
 from tests import factories
-from tests.refusals import accepted, change, copy, execute, refused_by
+from tests.factories.intents import Given
+from tests.refusals import accepted, add, change, copy, execute, refused_by
 
 pytestmark = pytest.mark.django_db
 INTENT, EVENT = "actions_intent", "actions_intentevent"
@@ -26,6 +28,7 @@ def event_of(
     to: str,
     by: tuple[str, str] = ("system", "razviel"),
     named: str = "",
+    called: str | None = None,
     **columns: object,
 ) -> None:
     """Insert an event that says of itself what it should, unless told otherwise."""
@@ -35,21 +38,26 @@ def event_of(
     at = now()
     said = {
         "at": at.isoformat(), "by": by[1], "by_kind": by[0], "details": {}, "from": intent.state if last else "",
-        "intent": named or intent.public_id, "name": to, "number": number, "reason": "", "to": to,
+        "intent": named or intent.public_id, "name": to if called is None else called, "number": number, "reason": "", "to": to,
     }  # fmt: skip
     body = json.dumps(said)
     row = {
-        "workspace_id": intent.workspace_id, "intent_id": intent.pk, "number": number, "name": to, "from_state": said["from"],
+        "workspace_id": intent.workspace_id, "intent_id": intent.pk, "number": number, "name": said["name"], "from_state": said["from"],
         "to_state": to, "by_kind": by[0], "by_identity": by[1], "reason": "", "at": at, "body": body,
         "previous_digest": previous, "digest": sha256((previous + body).encode()).hexdigest(),
     } | columns  # fmt: skip
-    names = ", ".join(row)
-    execute(f"INSERT INTO {EVENT} ({names}) VALUES ({', '.join(['%s'] * len(row))})", *row.values())  # noqa: S608 - names of our own
+    add(EVENT, **row)
 
 
-def raw_move(intent: Intent, to: str, by: tuple[str, str] = ("system", "razviel"), **columns: object) -> None:
+def raw_move(
+    intent: Intent, to: str, by: tuple[str, str] = ("system", "razviel"), **columns: object
+) -> None:
     """Move an intent as raw SQL would: the row and its event."""
-    changes: dict[str, object] = {"state": to, "event_count": intent.event_count + 1, "lease_until": None}
+    changes: dict[str, object] = {
+        "state": to,
+        "event_count": intent.event_count + 1,
+        "lease_until": None,
+    }
     if to in (State.HELD, State.REFUSED):
         changes["state_reason"] = "paused"
     change(INTENT, intent.pk, **changes | columns)
@@ -114,15 +122,15 @@ def test_an_intent_acts_on_a_target_of_its_own_connection() -> None:
 
 def test_a_repeat_is_the_next_occurrence_of_its_own_kind_and_ticket() -> None:
     failed = factories.intent_in(State.FAILED)
-    again = {"repeat_of": failed, "target": failed.target, "ticket": failed.ticket}
-    for otherwise in ({"occurrence": 3}, {"occurrence": 2, "kind": "reply"}):
-        with refused_by(BIRTH, "a repeat is the next occurrence"):
-            factories.make_intent(**again, **otherwise)
     stranger = factories.make_ticket(workspace=failed.workspace)
-    with refused_by(BIRTH, "a repeat is the next occurrence"):
-        factories.make_intent(**again | {"ticket": stranger}, occurrence=2)
+    again: Given = {"repeat_of": failed, "target": failed.target, "ticket": failed.ticket}
+    again |= {"occurrence": 2}
+    others: tuple[Given, ...] = ({"occurrence": 3}, {"kind": "reply"}, {"ticket": stranger})
+    for otherwise in others:
+        with refused_by(BIRTH, "a repeat is the next occurrence"):
+            factories.make_intent(**again | otherwise)
     with accepted():
-        factories.make_intent(**again, occurrence=2)
+        factories.make_intent(**again)
 
 
 # --- moves ----------------------------------------------------------------------------------------------------
@@ -175,7 +183,9 @@ def test_an_event_belongs_to_a_move() -> None:
         event_of(intent, to="withdrawn")
 
 
-@pytest.mark.parametrize(("kind", "may"), [("human_node", True), ("brand_team", True), ("ai", False), ("system", False)])
+@pytest.mark.parametrize(
+    ("kind", "may"), [("human_node", True), ("brand_team", True), ("ai", False), ("system", False)]
+)
 def test_a_person_alone_accepts_what_the_platform_holds_instead(kind: str, may: bool) -> None:
     intent = factories.intent_in(State.PARTIALLY_CONFIRMED)
     with accepted() if may else refused_by(f"{INTENT}_event", "a person alone accepts"):
@@ -200,12 +210,14 @@ def test_a_person_alone_accepts_what_the_platform_holds_instead(kind: str, may: 
         ({"at": "2026-01-01T00:00:00Z"}, "say what its body says"),
     ],
 )
-def test_an_event_that_contradicts_itself_or_the_chain_is_refused(columns: dict[str, object], sentence: str) -> None:
+def test_an_event_that_contradicts_itself_or_the_chain_is_refused(
+    columns: dict[str, Any], sentence: str
+) -> None:
     intent = factories.make_intent()
-    change(INTENT, intent.pk, event_count=2)
     with refused_by(f"{EVENT}_chain", sentence):
         event_of(intent, to="proposed", **columns)
     with accepted():
+        change(INTENT, intent.pk, event_count=2)
         event_of(intent, to="proposed")
 
 
@@ -215,16 +227,24 @@ def test_an_event_s_body_names_its_own_intent() -> None:
         event_of(intent, to="proposed", named=factories.make_intent().public_id)
 
 
+def test_an_event_has_a_name_and_an_author_of_a_known_kind() -> None:
+    intent = factories.make_intent()
+    with refused_by("intentevent_name"):
+        event_of(intent, to="proposed", called="")
+    with refused_by("intentevent_by"):
+        event_of(intent, to="proposed", by=("robot", "r2"))
+
+
 def test_an_event_comes_once() -> None:
     event = factories.make_intent().events.get()
     with refused_by("intentevent_number"):
         execute(
-            f"INSERT INTO {EVENT} ({', '.join(_EVENT_COLUMNS)}) SELECT {', '.join(_EVENT_COLUMNS)} FROM {EVENT} WHERE id = %s",  # noqa: S608 - names of our own
+            f"INSERT INTO {EVENT} ({', '.join(_EVENT_COLUMNS)}) SELECT {', '.join(_EVENT_COLUMNS)} FROM {EVENT} WHERE id = %s",
             event.pk,
         )
 
 
-_EVENT_COLUMNS = [f.column for f in IntentEvent._meta.concrete_fields if f.column != "id"]
+_EVENT_COLUMNS = [str(f.column) for f in IntentEvent._meta.concrete_fields if f.column != "id"]
 
 
 # --- the frozen request and the window --------------------------------------------------------------------
@@ -252,7 +272,8 @@ def test_the_bytes_never_change_once_a_send_may_have_left() -> None:
 def test_the_window_neither_moves_nor_goes_away(state: State) -> None:
     intent = factories.intent_in(state)
     hour = timedelta(hours=1)
-    assert intent.first_sent_at is not None and intent.resend_until is not None
+    assert intent.first_sent_at is not None
+    assert intent.resend_until is not None
     for columns in (
         {"first_sent_at": intent.first_sent_at + hour},
         {"resend_until": intent.resend_until - hour},
@@ -265,7 +286,7 @@ def test_the_window_neither_moves_nor_goes_away(state: State) -> None:
 def test_the_window_goes_away_with_the_last_attempt_that_may_have_left() -> None:
     intent = factories.intent_in(State.EXECUTING)
     with accepted():
-        factories.close_attempt(intent.attempts.get(), "not_sent", at=now())
+        factories.close_attempt(intent.attempts.get(), AttemptOutcome.NOT_SENT, at=now())
         raw_move(intent, "authorized", first_sent_at=None, resend_until=None, settles_at=None)
 
 
@@ -273,7 +294,13 @@ def test_the_window_is_never_longer_than_a_key_may_live() -> None:
     intent, at = factories.intent_in(State.AUTHORIZED), now()
     longest = at + timedelta(hours=20)
     with refused_by(FROZEN, "never longer than a key may live"):
-        change(INTENT, intent.pk, first_sent_at=at, resend_until=longest + timedelta(seconds=1), settles_at=at)
+        change(
+            INTENT,
+            intent.pk,
+            first_sent_at=at,
+            resend_until=longest + timedelta(seconds=1),
+            settles_at=at,
+        )
     with accepted():
         change(INTENT, intent.pk, first_sent_at=at, resend_until=longest, settles_at=at)
 
@@ -297,7 +324,7 @@ def test_what_may_have_been_sent_keeps_its_decision() -> None:
 # --- proof: the gate --------------------------------------------------------------------------------------
 
 
-def authorizing(decision_id: int) -> dict[str, object]:
+def authorizing(decision_id: int) -> dict[str, Any]:
     """Return the columns of a move to authorized on a decision."""
     frozen = factories.FROZEN
     return {
@@ -315,7 +342,11 @@ def test_an_allowing_decision_in_the_worker_authorizes() -> None:
 
 @pytest.mark.parametrize(
     "columns",
-    [{"ruling": "allow", "phase": "proposal"}, {"ruling": "hold", "reason": "paused"}, {"ruling": "approve"}],
+    [
+        {"ruling": "allow", "phase": "proposal"},
+        {"ruling": "hold", "reason": "paused"},
+        {"ruling": "approve"},
+    ],
 )
 def test_no_other_decision_authorizes(columns: dict[str, str]) -> None:
     intent = factories.make_intent()
@@ -357,7 +388,10 @@ def test_an_approval_counts_once_used_and_for_exactly_what_was_shown(
     if is_used:
         change("actions_approval", approval.pk, used_at=at)
     again = factories.make_decision(
-        intent=intent, ruling="approve", at=at, shown_digest=columns.get("digest", shown.shown_digest)
+        intent=intent,
+        ruling="approve",
+        at=at,
+        shown_digest=columns.get("digest", shown.shown_digest),
     )
     with accepted() if may else refused_by(PROOF, "past the gate needs"):
         raw_move(intent, "authorized", **authorizing(again.pk))
@@ -375,7 +409,7 @@ def test_executing_needs_an_open_attempt() -> None:
 def test_unknown_needs_an_attempt_that_may_have_left() -> None:
     intent, at = factories.intent_in(State.EXECUTING), now()
     with refused_by(PROOF, "unknown needs an attempt"):
-        factories.close_attempt(intent.attempts.get(), "not_sent", at=at)
+        factories.close_attempt(intent.attempts.get(), AttemptOutcome.NOT_SENT, at=at)
         raw_move(intent, "unknown", unknown_since=at)
 
 
@@ -383,7 +417,7 @@ def test_unknown_needs_an_attempt_that_may_have_left() -> None:
 def test_what_may_have_been_sent_is_not_unsent_again(outcome: str | None) -> None:
     intent = factories.intent_in(State.EXECUTING)
     if outcome is not None:
-        factories.close_attempt(intent.attempts.get(), outcome, at=now())
+        factories.close_attempt(intent.attempts.get(), AttemptOutcome(outcome), at=now())
     with refused_by(PROOF, "is not unsent again"):
         raw_move(intent, "authorized")
 
@@ -408,7 +442,7 @@ def test_a_rejection_needs_an_attempt_that_was_rejected() -> None:
     intent = factories.unknown_intent()
     assert intent.settles_at is not None
     factories.find_absent(intent=intent, at=intent.settles_at)
-    factories.resolve_attempts(intent, "absent", at=now())
+    factories.resolve_attempts(intent, ResolvedHow.ABSENT, at=now())
     with refused_by(PROOF, "an attempt that the platform rejected"):
         raw_move(intent, "failed", state_reason="rejected")
 
@@ -450,7 +484,7 @@ def test_absent_needs_two_complete_absences_apart_after_the_last_send_could_land
     first = intent.settles_at - timedelta(seconds=before_seconds)
     factories.find_absent(intent=intent, at=first)
     factories.find_absent(intent=intent, at=first + timedelta(seconds=apart_seconds), result=result)
-    factories.resolve_attempts(intent, "absent", at=now())
+    factories.resolve_attempts(intent, ResolvedHow.ABSENT, at=now())
     with accepted() if may else refused_by(PROOF, "absent needs two complete findings"):
         raw_move(intent, "failed", state_reason="absent")
 
@@ -458,13 +492,18 @@ def test_absent_needs_two_complete_absences_apart_after_the_last_send_could_land
 def test_absences_on_a_sandbox_are_as_far_apart_as_its_time_runs() -> None:
     ticket = factories.make_ticket()
     sandbox = factories.make_connection(
-        workspace=ticket.workspace, is_sandbox=True, time_scale=Decimal("0.5"), base_url="http://sandbox"
+        workspace=ticket.workspace,
+        is_sandbox=True,
+        time_scale=Decimal("0.5"),
+        base_url="http://sandbox",
     )
-    intent = factories.unknown_intent(ticket=ticket, target=factories.make_target(connection=sandbox))
+    intent = factories.unknown_intent(
+        ticket=ticket, target=factories.make_target(connection=sandbox)
+    )
     assert intent.settles_at is not None
     for seconds in (0, 90):
         factories.find_absent(intent=intent, at=intent.settles_at + timedelta(seconds=seconds))
-    factories.resolve_attempts(intent, "absent", at=now())
+    factories.resolve_attempts(intent, ResolvedHow.ABSENT, at=now())
     with accepted():
         raw_move(intent, "failed", state_reason="absent")
 
@@ -522,8 +561,8 @@ def test_parts_that_succeed_and_add_up_confirm() -> None:
 def test_an_older_echo_of_success_does_not_confirm_over_a_newer_one() -> None:
     intent, at = factories.intent_in(State.PENDING), now()
     bound, read = intent.external_objects.get(), factories.make_read(target=intent.target, at=at)
-    success = [(Standing.SUCCEEDED, MONEY)]
-    factories.make_echo(external_object=bound, source=read, at=at - timedelta(days=1), parts=success)
+    for standing in (Standing.SUCCEEDED, Standing.OPEN):
+        factories.make_echo(external_object=bound, source=read, at=at, parts=[(standing, MONEY)])
     with refused_by(PROOF, "confirmed needs an echo that says success"):
         raw_move(intent, "confirmed", confirmed_at=at)
 
@@ -532,7 +571,9 @@ def test_an_object_that_nobody_bound_confirms_nothing() -> None:
     intent, at = factories.unknown_intent(), now()
     free = factories.make_object(target=intent.target)
     read = factories.make_read(target=intent.target, at=at)
-    factories.make_echo(external_object=free, source=read, at=at, parts=SUCCESS, marker=intent.marker)
+    factories.make_echo(
+        external_object=free, source=read, at=at, parts=SUCCESS, marker=intent.marker
+    )
     with refused_by(PROOF, "needs an external object bound to the intent"):
         raw_move(intent, "confirmed", confirmed_at=at)
 
@@ -569,7 +610,9 @@ def test_what_moves_no_money_confirms_without_parts_but_not_with_failed_ones() -
     ticket = factories.make_ticket()
     for parts, may in (([], True), ([(Standing.FAILED, Decimal(0))], False)):
         request = factories.make_request(ticket=ticket, kind="add_tag", amount=None, currency="")
-        intent = factories.unknown_intent(ticket=ticket, request=request, kind="add_tag", amount=None, currency="")
+        intent = factories.unknown_intent(
+            ticket=ticket, request=request, kind="add_tag", amount=None, currency=""
+        )
         at = now()
         bound = factories.make_object(target=intent.target, intent=intent)
         read = factories.make_read(target=intent.target, at=at)
