@@ -17,7 +17,7 @@ from tests.strategies.siege import Siege, Tally
 
 SEED = 20261130
 QUOTA = 50
-AT_LEAST, AT_MOST = 20_000, 60_000
+AT_LEAST, AT_MOST = 20_000, 120_000
 
 SHADOWED = {
     # A row that the trigger looks up through another reference of the same row is in the same
