@@ -23,7 +23,8 @@ class CurrencyMismatch(ValueError):
 
 
 # Active ISO 4217 codes with a minor unit, as of 2026-01-01; metals, SDR and test codes have none.
-# https://pypi.org/project/iso4217/1.16.20260101/ (the maintenance agency's list one, packaged);
+# https://www.six-group.com/en/products-services/financial-information/data-standards.html, list
+# one of the maintenance agency, as packaged in the Python library iso4217 1.16.20260101;
 # read 2026-11-30.
 _CODES_BY_EXPONENT = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
