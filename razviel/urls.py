@@ -6,12 +6,14 @@ Promises: what is not listed here does not exist. Does not know: what stands beh
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
+from django.views.generic import RedirectView
 
 from integrations.api import failures
 from razviel import api, health
 from razviel.console import console
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("", RedirectView.as_view(url="/console/"), name="home"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("console/", console.urls),

@@ -13,7 +13,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from actions.states import NeedsHuman, State
+from actions.states import SETTLED, NeedsHuman, State
 from integrations.actors import Actor, ActorKind
 from integrations.models import Connection, SealedPayload
 from integrations.money import Money
@@ -263,6 +263,11 @@ class Intent(WorkspaceRow):
             if self.amount is None
             else Money(amount=Decimal(self.amount), currency=self.currency)
         )
+
+    @property
+    def is_settled(self) -> bool:
+        """Say whether it has ended: nothing more will be sent."""
+        return self.state in SETTLED
 
     @property
     def frozen(self) -> FrozenRequest:

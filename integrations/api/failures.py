@@ -13,6 +13,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.db import IntegrityError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.renderers import JSONRenderer
 from rest_framework.response import Response
@@ -173,6 +174,7 @@ def plain_response(kind: ProblemType, request: HttpRequest) -> HttpResponse:
     return HttpResponse(content, status=kind.status, content_type=MEDIA_TYPE)
 
 
+@csrf_exempt  # no cookie counts here, and a page about one would say nothing of the address
 def no_such_address(request: HttpRequest) -> HttpResponse:
     """Answer what has no endpoint under the API's prefix; a redirect would lose the body."""
     return plain_response(NO_SUCH_ADDRESS, request)

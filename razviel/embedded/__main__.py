@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from types import FrameType
 from razviel.embedded.faults import EmbeddedFault
 from razviel.embedded.local import local_settings
 from razviel.embedded.processes import start_child
-from razviel.embedded.surroundings import surroundings
+from razviel.embedded.surroundings import look_for_broker, surroundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status."""
     call = parse(sys.argv[1:] if arguments is None else arguments)
     try:
+        if os.environ.get("REDIS_URL"):
+            look_for_broker(os.environ["REDIS_URL"])
         with surroundings(os.environ, durable=call.durable, keep=call.keep, join=call.join) as made:
             _tell(made.summary)
             environment = {**local_settings(call.keep), **made.environment}
+            if call.join and not made.joined:
+                _migrate(environment)
             return _run([sys.executable, *call.command], environment)
     except EmbeddedFault as fault:
         _tell(str(fault))
@@ -69,6 +74,12 @@ def parse(arguments: Sequence[str]) -> Call:
         parser.error("a command is missing, such as: manage.py check")
     keep = Path(chosen.keep).resolve() if chosen.keep else None
     return Call(command=command, keep=keep, durable=not chosen.fast, join=chosen.join)
+
+
+def _migrate(environment: Mapping[str, str]) -> None:
+    """Bring kept data up to date before a command looks at it, as `make run` does."""
+    command = [sys.executable, "manage.py", "migrate", "--database", "owner", "--verbosity", "0"]
+    subprocess.run(command, env=dict(environment), stdin=subprocess.DEVNULL, check=True)
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:

@@ -19,3 +19,11 @@ class StateTaken(EmbeddedFault):
 
 class UnfitRole(EmbeddedFault):
     """The given database address can't serve; give both roles or a superuser."""
+
+
+class BrokerAway(EmbeddedFault):
+    """Nothing answers at the given broker address; start it, correct it, or leave it out."""
+
+
+class PortTaken(EmbeddedFault):
+    """The web process can't listen where it should; set RAZVIEL_BIND to another address."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from types import FrameType
 
+from razviel.embedded.faults import PortTaken
 from razviel.embedded.processes import Child, start_child
 
 _STOP_SECONDS = 40  # a worker finishes the calls that are out
@@ -21,6 +23,11 @@ _STOP_SECONDS = 40  # a worker finishes the calls that are out
 def main() -> int:
     """Run until a process ends or a signal comes, and return the exit status."""
     address = os.environ.get("RAZVIEL_BIND", "127.0.0.1:8000")
+    try:
+        look_at(address)
+    except PortTaken as problem:
+        sys.stderr.write(f"{problem}\n")
+        return 1
     subprocess.run([sys.executable, "manage.py", "migrate", "--database", "owner"], check=True)
     application = {name: v for name, v in os.environ.items() if name != "DATABASE_OWNER_URL"}
     children = [
@@ -39,6 +46,23 @@ def main() -> int:
     while not ended.wait(0.5) and all(child.process.poll() is None for child in children):
         pass
     return _stop_all(children, asked=ended.is_set())
+
+
+def look_at(address: str) -> None:
+    """Refuse an address that can't be listened on before anything is started for it.
+
+    Raises:
+        PortTaken: It is no host:port, or somebody else listens there.
+    """
+    host, _, port = address.rpartition(":")
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((host.strip("[]"), int(port)))
+    except (OSError, ValueError, OverflowError) as problem:
+        message = f"Can't listen at {address} ({problem}): set RAZVIEL_BIND=127.0.0.1:PORT."
+        raise PortTaken(message) from problem
 
 
 def _commands(address: str) -> list[list[str]]:

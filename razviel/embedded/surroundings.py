@@ -14,12 +14,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import redis
+
 from razviel.embedded.account import server_account
+from razviel.embedded.faults import BrokerAway
 from razviel.embedded.roles import RoleUrls, provision
 from razviel.embedded.servers import start_postgres, start_redis
 from razviel.embedded.state import open_kept, open_throw_away, publish, published
 
 _STOP_SECONDS = 15
+_BROKER_SECONDS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +32,8 @@ class Surroundings:
 
     environment: dict[str, str]
     summary: str
+    joined: bool = False
+    """Does somebody else run these servers, who has migrated the database?"""
 
 
 @contextlib.contextmanager
@@ -48,7 +54,9 @@ def surroundings(
     began = time.monotonic()
     running = published(keep) if join and keep is not None else None
     if running is not None:
-        yield Surroundings(environment={**running, **given}, summary=f"Joined what runs on {keep}")
+        yield Surroundings(
+            environment={**running, **given}, summary=f"Joined what runs on {keep}", joined=True
+        )
         return
     with contextlib.ExitStack() as stack:
         words: list[str] = []
@@ -100,6 +108,25 @@ def _start_missing(
     if kept is not None:
         stack.callback(publish(kept, addresses))
     return addresses
+
+
+def look_for_broker(url: str) -> None:
+    """Refuse an address where nothing answers, since everything would go on without a word.
+
+    Raises:
+        BrokerAway: Nothing answers there, or it is no such address.
+    """
+    try:
+        with redis.Redis.from_url(
+            url, socket_connect_timeout=_BROKER_SECONDS, socket_timeout=_BROKER_SECONDS
+        ) as broker:
+            broker.ping()
+    except (redis.RedisError, ValueError) as problem:
+        message = (
+            f"No broker answers at REDIS_URL ({type(problem).__name__}). Start it or correct the "
+            "address; without REDIS_URL one is started here."
+        )
+        raise BrokerAway(message) from problem
 
 
 def _role_addresses(urls: RoleUrls) -> dict[str, str]:

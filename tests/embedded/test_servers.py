@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -18,9 +19,10 @@ import redis
 
 from razviel.embedded.account import Account, server_account
 from razviel.embedded.binaries import find_postgres
-from razviel.embedded.faults import NoServer
+from razviel.embedded.faults import NoServer, PortTaken
 from razviel.embedded.local import local_settings
 from razviel.embedded.processes import start_guard
+from razviel.embedded.run import look_at
 from razviel.embedded.servers import start_postgres
 from razviel.embedded.state import open_kept, open_throw_away
 from razviel.embedded.surroundings import surroundings
@@ -189,7 +191,7 @@ def test_secrets_are_kept_private(tmp_path: Path) -> None:
     assert set(json.loads(file.read_text())) == {"RAZVIEL_SECRET_KEY", "RAZVIEL_VAULT_KEYS"}
 
 
-def test_what_is_piped_to_us_reaches_the_command() -> None:
+def test_what_is_piped_to_us_reaches_the_command(redis_url: str) -> None:
     """A secret comes on standard input: `make manage ARGS='connect …' < token`."""
     copy = "import sys; sys.stdout.write(sys.stdin.read())"
     given = {"DATABASE_URL": "postgres://a@/b", "DATABASE_OWNER_URL": "postgres://c@/b"}
@@ -199,6 +201,24 @@ def test_what_is_piped_to_us_reaches_the_command() -> None:
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, **given, "REDIS_URL": "redis://127.0.0.1:1/0"},
+        env={**os.environ, **given, "REDIS_URL": redis_url},
     )
     assert done.stdout == "a secret"
+
+
+def test_a_broker_address_where_nothing_answers_is_refused_in_a_sentence() -> None:
+    given = without_addresses(REDIS_URL="redis://127.0.0.1:1/0")
+    with embedded("--fast", "-c", "print('ran')", environment=given) as refused:
+        out, told = refused.communicate(timeout=60)
+    assert (refused.returncode, out) == (1, "")
+    assert "No broker answers at REDIS_URL" in told
+
+
+def test_an_address_that_is_taken_is_refused_before_anything_starts() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = f"127.0.0.1:{other.getsockname()[1]}"
+        with pytest.raises(PortTaken, match="set RAZVIEL_BIND"):
+            look_at(taken)
+    look_at(taken)
+    with pytest.raises(PortTaken, match="Can't listen at nowhere"):
+        look_at("nowhere")

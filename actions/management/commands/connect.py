@@ -106,7 +106,12 @@ def _told(connected: Connected) -> Iterator[str]:
     yield f"  version     {identity.api_version or 'not named by the store'}"
     yield f"  scopes      {', '.join(sorted(identity.scopes)) or 'none'}"
     if connection.is_sandbox:
-        yield f"  sandbox     time runs {1 / connection.time_scale:f} times as fast"
+        pace = (
+            f"{1 / connection.time_scale:f} times as fast"
+            if connection.time_scale != 1
+            else "as usual"
+        )
+        yield f"  sandbox     time runs {pace}"
 
 
 def _changed(connected: Connected) -> Iterator[str]:

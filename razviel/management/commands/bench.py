@@ -7,7 +7,6 @@ and still exits 0, since the figures are there to be judged. Does not know how a
 import json
 import logging
 from argparse import ArgumentTypeError, Namespace
-from pathlib import Path
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandParser
@@ -15,6 +14,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from razviel.bench.measuring import INTENT_COUNT, MEASURES, Measured, run
 from razviel.bench.rows import as_json, as_table
 from razviel.demo.screen import Screen
+from razviel.management.reports import writable
 
 
 class Command(BaseCommand):
@@ -28,7 +28,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--count", type=_count, default=INTENT_COUNT, help=f"intents ({INTENT_COUNT})"
         )
-        parser.add_argument("--report", type=Path, metavar="FILE", help="write the rows as JSON")
+        parser.add_argument(
+            "--report", type=writable, metavar="FILE", help="write the rows as JSON"
+        )
 
     def handle(self, *_args: object, **options: object) -> None:
         """Measure and tell."""

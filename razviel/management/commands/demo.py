@@ -10,7 +10,6 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
-from pathlib import Path
 from threading import Event
 from time import monotonic
 
@@ -24,6 +23,7 @@ from razviel.demo.screen import Screen
 from razviel.demo.stack import ProcessEnded
 from razviel.demo.stage import TIME_SCALE
 from razviel.demo.telling import tell_comparison, tell_scene
+from razviel.management.reports import writable
 
 _INTERRUPTED = 128 + signal.SIGINT
 _LOOK_SECONDS = 1.0
@@ -36,7 +36,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Take where to report, and whether the Console stays open."""
-        parser.add_argument("--report", type=Path, metavar="FILE", help="write the result as JSON")
+        parser.add_argument(
+            "--report", type=writable, metavar="FILE", help="write the result as JSON"
+        )
         names = [scene.name for scene in SCENES]
         parser.add_argument("--only", choices=names, metavar="SCENE", help=", ".join(names))
         parser.add_argument(
@@ -140,7 +142,8 @@ def _serve(screen: Screen, up: Running) -> None:
     screen.say(f"user {up.login.username}, password {up.login.password} (Ctrl-C ends the demo)")
     asked = Event()
     try:
-        while not asked.wait(_LOOK_SECONDS):
+        # A terminal that was closed is none any more: then nobody looks.
+        while sys.stdout.isatty() and not asked.wait(_LOOK_SECONDS):
             up.stage.stack.check()
     except KeyboardInterrupt:
         screen.say("Stopping.")
