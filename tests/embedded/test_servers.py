@@ -222,3 +222,11 @@ def test_an_address_that_is_taken_is_refused_before_anything_starts() -> None:
     look_at(taken)
     with pytest.raises(PortTaken, match="Can't listen at nowhere"):
         look_at("nowhere")
+
+
+@pytest.mark.slow
+def test_a_command_on_fresh_kept_data_finds_it_migrated(reachable: Path) -> None:
+    command = ["--keep", str(reachable / "kept"), "--join", "manage.py", "workspace", "list"]
+    with embedded(*command) as listing:
+        _, told = listing.communicate(timeout=100)
+    assert (listing.returncode, "Traceback" in told) == (0, False)
