@@ -202,16 +202,32 @@ class HeldReason(StrEnum):
     FACTS_UNAVAILABLE = "facts_unavailable"
     UNVERIFIED_CUSTOMER = "unverified_customer"
     OWNERSHIP_UNCLEAR = "ownership_unclear"
-    MULTI_CURRENCY = "multi_currency"
     DISPUTE = "dispute"
     EQUAL_EFFECT = "equal_effect"
     FAILED_REFUND_OBJECT = "failed_refund_object"
     RESERVATION = "reservation"
     COUNTER = "counter"
+    VELOCITY = "velocity"
     WAITS_FOR = "waits_for"
     APPROVAL_EXPIRED = "approval_expired"
     TEXT_CLAIM = "text_claim"
     NOT_YET_SUPPORTED = "not_yet_supported"
+
+
+CLEARABLE = frozenset(
+    {
+        HeldReason.UNVERIFIED_CUSTOMER,
+        HeldReason.OWNERSHIP_UNCLEAR,
+        HeldReason.DISPUTE,
+        HeldReason.EQUAL_EFFECT,
+        HeldReason.FAILED_REFUND_OBJECT,
+    }
+)
+"""What a person may clear by a look at its evidence.
+
+The others are facts that a word doesn't change (a pause, a blocked connection, money that is kept
+back) or the brand's own limits: a person can only have them judged again.
+"""
 
 
 class ApprovalReason(StrEnum):
@@ -234,6 +250,10 @@ class RefusedReason(StrEnum):
     OTHER_CURRENCY = "other_currency"
     OVER_REMAINDER = "over_remainder"
     OVER_CAP = "over_cap"
+    OVER_ORDER_LIMIT = "over_order_limit"
+    OVER_LINES = "over_lines"
+    OVER_RECKONED = "over_reckoned"
+    NO_CUSTOMER = "no_customer"
     ORDER_TOO_OLD = "order_too_old"
     REJECTED_BY_PERSON = "rejected_by_person"
 

@@ -62,7 +62,9 @@ class Part:
     money: Money
     gateway: str
     parent: str | None
-    """The payment that this part gives back, by its identifier."""
+    """The payment that this part gives back, by its identifier; None for store credit."""
+    shop: Money | None = None
+    """The same amount in the shop's own currency, as the platform reckons it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +169,66 @@ class SuggestedPart:
     maximum: Money
 
 
+class Restock(StrEnum):
+    """What becomes of a line's items that are refunded."""
+
+    CANCEL = "cancel"
+    """They were not fulfilled yet and go back into stock."""
+    RETURN = "return"
+    """They were fulfilled, have come back, and go back into stock."""
+    NO_RESTOCK = "no_restock"
+
+
+class DutyShare(StrEnum):
+    """How much of a duty is given back."""
+
+    FULL = "full"
+    PROPORTIONAL = "proportional"
+    """In proportion to the quantities that are refunded of its line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundLine:
+    """Some items of one line of an order."""
+
+    line: str
+    quantity: int
+    restock: Restock
+    location: str | None = None
+    """Where they are put back, by identifier; None leaves that to the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundDuty:
+    """One duty of an order."""
+
+    duty: str
+    share: DutyShare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundBasis:
+    """For what a refund is given, beside its amount; all empty for one by amount alone."""
+
+    lines: tuple[RefundLine, ...] = ()
+    shipping: Money | None = None
+    """How much of it is for shipping, presentment currency."""
+    duties: tuple[RefundDuty, ...] = ()
+
+    @property
+    def is_amount_alone(self) -> bool:
+        """Say whether nothing but the amount is given."""
+        return not self.lines and self.shipping is None and not self.duties
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderLine:
+    """One line of an order: how many of its items may still be refunded."""
+
+    identifier: str
+    refundable: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderSnapshot:
     """An order as the store holds it at one moment.
@@ -183,15 +245,26 @@ class OrderSnapshot:
     shop_currency: str
     presentment_currency: str
     received: Money
-    """Successful payments (sale and capture), presentment currency."""
+    """What the customer has paid before anything came back, presentment currency."""
+    received_shop: Money
+    """The same in the shop's currency, as the store reckons it."""
     suggested: tuple[SuggestedPart, ...]
     refunds: tuple[Observation, ...]
     """Every refund on the order, whoever made it, oldest first."""
-    dispute_open: bool | None
-    """None where the store does not say; an unknown dispute status doesn't hold."""
+    open_disputes: tuple[str, ...] | None
+    """By identifier. None where the store does not say; an unknown status doesn't hold."""
     complete: bool
     """False where any list came back cut short: absence is then not proven."""
     trace: CallTrace
+    lines: tuple[OrderLine, ...] = ()
+    """Every line, where the read was made for a basis with lines; else none."""
+    reckoned: Money | None = None
+    """What the store itself reckons for the basis that the read was made for."""
+
+    @property
+    def dispute_open(self) -> bool | None:
+        """Say whether a dispute is open; None where the store does not say."""
+        return None if self.open_disputes is None else bool(self.open_disputes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,9 +284,10 @@ class Unreadable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefundPart:
-    """How much of a refund goes back over which payment."""
+    """How much of a refund goes back over which payment, or as store credit."""
 
-    parent: str
+    parent: str | None
+    """The payment, by its identifier; None for store credit."""
     gateway: str
     money: Money
 
@@ -224,9 +298,11 @@ class RefundOrder:
 
     order: str
     parts: tuple[RefundPart, ...]
+    """Over payments, or one part without a payment: store credit."""
     marker: str
     key: str
     notify: bool
+    basis: RefundBasis = RefundBasis()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,8 +358,16 @@ class StorePort(Protocol):
     def identify(self) -> AccountIdentity | Unreadable:
         """Read which account answers, with our app, its scopes and the API version it speaks."""
 
-    def read_order(self, *, order: str) -> OrderSnapshot | Unreadable:
-        """Read one order with all its refunds and their transactions."""
+    def read_order(
+        self, *, order: str, basis: RefundBasis | None = None
+    ) -> OrderSnapshot | Unreadable:
+        """Read one order with all its refunds and their transactions.
+
+        Args:
+            order: By its identifier.
+            basis: A refund to be reckoned by the store, with the lines that it names; None where
+                nobody is about to refund.
+        """
 
     def freeze_refund(self, *, refund: RefundOrder) -> FrozenRequest:
         """Turn a refund into the exact bytes to send. Pure: the same refund, the same bytes."""

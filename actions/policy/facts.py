@@ -7,16 +7,19 @@ Does not read anything itself, and does not judge.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from decimal import ROUND_CEILING, Context, Decimal
 from enum import StrEnum
 from unicodedata import normalize
 
-from actions.states import PAST_GATE, State
+from actions.states import PAST_GATE, HeldReason, State
 from integrations.actors import ActorKind
-from integrations.money import Money, total
+from integrations.money import Money, exponent, total
 from integrations.ports import (
     Observation,
+    OrderLine,
     OrderSnapshot,
+    RefundBasis,
     RefundPart,
     Standing,
     SuggestedPart,
@@ -32,6 +35,43 @@ class Proposal:
     proposer: ActorKind
     order: str
     money: Money
+    basis: RefundBasis = RefundBasis()
+    to_store_credit: bool = False
+    """Does it go to the customer's store credit, instead of back over the payments?"""
+    repeats: tuple[str, ...] = ()
+    """The earlier occurrences that a person knowingly repeats, by their identifiers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """How much of a limit was used before this proposal, in the shop's currency."""
+
+    amount: Money
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What was authorized before, as the counters hold it under lock: of this kind of action."""
+
+    order: Used
+    """On this order, ever."""
+    customer: Used
+    """For this ticket's customer, on this day."""
+    day: Used
+    """In the workspace, on this day."""
+    recent: int
+    """In the workspace, within the minutes of the policy's velocity; 0 where it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """A reason to hold that a person has cleared, with the evidence that they saw."""
+
+    reason: HeldReason
+    evidence: tuple[str, ...]
+    by: str
+    """Kind and identity, as `human_node node-1`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +105,10 @@ class OtherIntent:
         return self.state in PAST_GATE and not self.set_aside
 
 
+_WIDE = Context(prec=60)
+"""Room for a product of two amounts, divided by a third."""
+
+
 class Ownership(StrEnum):
     """Whose order it is, seen from the ticket's customer."""
 
@@ -84,6 +128,8 @@ class RefundFacts:
     """What its parts have given back or may yet: all but the failed ones."""
     failed: bool
     """Did a part fail? A merchant may retry it by hand, so that it can still succeed."""
+    open_parts: tuple[RefundPart, ...] = ()
+    """What of it is under way, by payment: the store may not have taken it off what is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,12 +140,18 @@ class OrderFacts:
     presentment_currency: str
     shop_currency: str
     received: Money
+    received_shop: Money
+    """The same in the shop's currency."""
     refunds: tuple[RefundFacts, ...]
     suggested: tuple[SuggestedPart, ...]
     cancelled: bool
-    dispute_open: bool | None
+    open_disputes: tuple[str, ...] | None
     age_days: int
     ownership: Ownership
+    has_customer: bool
+    lines: tuple[OrderLine, ...] = ()
+    reckoned: Money | None = None
+    """What the store reckons for the proposal's basis; None where it has none."""
 
     @property
     def refunded(self) -> Money:
@@ -111,6 +163,24 @@ class OrderFacts:
         """Return what the store itself suggests at most, over all payments."""
         return total((part.maximum for part in self.suggested), currency=self.presentment_currency)
 
+    def in_shop_currency(self, money: Money) -> Money | None:
+        """Return what an amount counts in the shop's currency, rounded up against the limits.
+
+        At the rate at which the order was paid; None where nothing was, or in another currency.
+        """
+        if money.currency != self.presentment_currency:
+            return None
+        if self.presentment_currency == self.shop_currency:
+            return money
+        if self.received.amount <= 0:
+            return None
+        worth = _WIDE.divide(
+            _WIDE.multiply(money.amount, self.received_shop.amount), self.received.amount
+        )
+        places = Decimal(1).scaleb(-exponent(self.shop_currency))
+        rounded = worth.quantize(places, rounding=ROUND_CEILING, context=_WIDE)
+        return Money(amount=rounded, currency=self.shop_currency)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
@@ -121,6 +191,23 @@ class Facts:
     others: tuple[OtherIntent, ...]
     order: OrderFacts | Unreadable | None
     """None at the proposal, where the store is not read yet."""
+    usage: Usage
+    shop_currency: str
+    """Of the connected store: limits are held in it."""
+    day: date
+    """Which day it is where the brand is."""
+    cleared: tuple[Cleared, ...] = ()
+
+    @property
+    def asked_of_limits(self) -> Money | None:
+        """Return what the proposal takes of the limits, in the shop's currency.
+
+        None where that can't be told before the order is read.
+        """
+        if isinstance(self.order, OrderFacts):
+            return self.order.in_shop_currency(self.proposal.money)
+        same = self.proposal.money.currency == self.shop_currency
+        return self.proposal.money if same else None
 
 
 def order_facts(
@@ -144,12 +231,16 @@ def order_facts(
         presentment_currency=snapshot.presentment_currency,
         shop_currency=snapshot.shop_currency,
         received=snapshot.received,
+        received_shop=snapshot.received_shop,
         refunds=tuple(_refund_facts(seen, snapshot) for seen in snapshot.refunds),
         suggested=snapshot.suggested,
         cancelled=snapshot.cancelled_at is not None,
-        dispute_open=snapshot.dispute_open,
+        open_disputes=snapshot.open_disputes,
         age_days=(now - snapshot.created_at).days,
         ownership=ownership,
+        has_customer=snapshot.customer is not None,
+        lines=snapshot.lines,
+        reckoned=snapshot.reckoned,
     )
 
 
@@ -163,13 +254,16 @@ def same_identity(left: str | None, right: str | None) -> bool | None:
 def ownership_of(
     *, verified: bool, same_customer: bool | None, same_email: bool | None
 ) -> Ownership:
-    """Judge whose order it is: by the store's customer, else by e-mail, and only once verified."""
+    """Judge whose order it is: by the store's customer, else by e-mail, and only once verified.
+
+    Another customer's order is that, verified or not: no person's word makes it this one's.
+    """
+    same = same_email if same_customer is None else same_customer
+    if same is False:
+        return Ownership.FOREIGN
     if not verified:
         return Ownership.UNVERIFIED
-    same = same_email if same_customer is None else same_customer
-    if same is None:
-        return Ownership.UNCLEAR
-    return Ownership.OWN if same else Ownership.FOREIGN
+    return Ownership.UNCLEAR if same is None else Ownership.OWN
 
 
 def _folded(identity: str) -> str:
@@ -188,6 +282,8 @@ def _doubt(snapshot: OrderSnapshot, order: str) -> str | None:
 
 def _amounts(snapshot: OrderSnapshot) -> Iterable[Money]:
     yield snapshot.received
+    if snapshot.reckoned is not None:
+        yield snapshot.reckoned
     yield from (part.maximum for part in snapshot.suggested)
     yield from (part.money for refund in snapshot.refunds for part in refund.parts)
 
@@ -199,4 +295,9 @@ def _refund_facts(seen: Observation, snapshot: OrderSnapshot) -> RefundFacts:
         markers=seen.markers,
         taken=total(standing, currency=snapshot.presentment_currency),
         failed=len(standing) < len(seen.parts),
+        open_parts=tuple(
+            RefundPart(parent=part.parent, gateway=part.gateway, money=part.money)
+            for part in seen.parts
+            if part.standing is Standing.OPEN
+        ),
     )
