@@ -1,4 +1,4 @@
-"""The four checks together, and the two that need no look at the store: permitted, within limits.
+"""The four checks together, and the one of the actor and of what stands in the way: permitted.
 
 Promises: pure functions of frozen facts; what can pass by itself holds, what can't refuses, each
 with a sentence and its arithmetic; nothing is allowed on facts that were not read.
@@ -8,12 +8,12 @@ Does not know who reads the facts or what follows from the verdicts.
 from collections.abc import Iterator
 
 from actions.policy.already_done import not_already_done
-from actions.policy.facts import Circumstances, Facts, OrderFacts, Proposal
+from actions.policy.facts import Circumstances, Facts, Proposal
 from actions.policy.grounds import grounded
-from actions.policy.rules import KindPolicy, Policy
-from actions.policy.verdicts import Check, Decision, Finding, Verdict, approve, decide, hold, refuse
-from actions.states import ApprovalReason, HeldReason, RefusedReason
-from integrations.money import Money
+from actions.policy.limits import within_limits
+from actions.policy.rules import Policy
+from actions.policy.verdicts import Check, Decision, Finding, Verdict, decide, hold, refuse
+from actions.states import HeldReason, RefusedReason
 
 
 def judge(*, policy: Policy, facts: Facts) -> Decision:
@@ -46,30 +46,6 @@ def permitted(*, policy: Policy, facts: Facts) -> Verdict:
             "missing_scopes": list(now.missing_scopes),
         },
         otherwise=f"Actors of kind {proposal.proposer} may {proposal.kind} here, now.",
-    )
-
-
-def within_limits(*, policy: Policy, facts: Facts) -> Verdict:
-    """Is it inside the brand's policy?"""
-    proposal = facts.proposal
-    rules = policy.kinds.get(proposal.kind)
-    if rules is None:
-        off = refuse(RefusedReason.KIND_OFF, f"The policy has no limits for {proposal.kind}.")
-        return Verdict.of(Check.WITHIN_LIMITS, (), facts={}, otherwise=off)
-    cap = rules.cap(proposal.money.currency)
-    threshold = rules.approval_above(proposal.money.currency)
-    age_days = facts.order.age_days if isinstance(facts.order, OrderFacts) else None
-    return Verdict.of(
-        Check.WITHIN_LIMITS,
-        [*_amount(proposal.money, cap, threshold), *_age(age_days, rules)],
-        facts={
-            "asked": str(proposal.money),
-            "cap": str(cap) if cap else None,
-            "approval_above": str(threshold) if threshold else None,
-            "order_age_days": age_days,
-            "order_age_max_days": rules.order_age_max_days,
-        },
-        otherwise=f"{proposal.money} asked ≤ {threshold} that need no second person.",
     )
 
 
@@ -106,26 +82,3 @@ def _in_the_way(now: Circumstances) -> Iterator[Finding]:
         )
     if now.circuit_open:
         yield hold(HeldReason.CIRCUIT, "The store has been failing; it is tried again by itself.")
-
-
-def _amount(asked: Money, cap: Money | None, threshold: Money | None) -> Iterator[Finding]:
-    if cap is None or threshold is None:
-        yield approve(
-            ApprovalReason.NO_LIMIT_FOR_CURRENCY,
-            f"{asked} asked, and the policy has no limits in {asked.currency}.",
-        )
-    elif asked > cap:
-        yield refuse(RefusedReason.OVER_CAP, f"{asked} asked > {cap} allowed for one action.")
-    elif asked > threshold:
-        yield approve(
-            ApprovalReason.OVER_THRESHOLD,
-            f"{asked} asked > {threshold} that need no second person.",
-        )
-
-
-def _age(age_days: int | None, rules: KindPolicy) -> Iterator[Finding]:
-    if age_days is not None and age_days > rules.order_age_max_days:
-        yield refuse(
-            RefusedReason.ORDER_TOO_OLD,
-            f"The order is {age_days} days old > {rules.order_age_max_days} days allowed.",
-        )

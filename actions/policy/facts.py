@@ -26,6 +26,8 @@ from integrations.ports import (
     Unreadable,
 )
 
+_AMOUNT_ALONE = RefundBasis()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
@@ -35,7 +37,7 @@ class Proposal:
     proposer: ActorKind
     order: str
     money: Money
-    basis: RefundBasis = RefundBasis()
+    basis: RefundBasis = _AMOUNT_ALONE
     to_store_credit: bool = False
     """Does it go to the customer's store credit, instead of back over the payments?"""
     repeats: tuple[str, ...] = ()

@@ -1,96 +1,174 @@
 """A brand's policy: what it allows of each kind, as versioned data.
 
-Promises: read strictly, so that a misspelled limit is refused and never ignored; amounts are exact;
-a currency without limits is never free, it needs a second person.
+Promises: read strictly, so that a misspelled limit is refused and never ignored, and so is one that
+contradicts another; amounts are exact and in the store's own currency; a currency without limits is
+never free, it needs a second person.
 Does not know where versions are kept, nor what happens on the store.
 """
 
 import json
-from collections.abc import Mapping
-from typing import Literal, Self
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     ValidationError,
+    WithJsonSchema,
     field_serializer,
     model_validator,
 )
 
+from actions.policy.contradictions import contradictions, limit_of
 from integrations.actors import ActorKind
-from integrations.money import Money, parse_money
+from integrations.money import Money
 
 
 class InvalidPolicy(ValueError):
     """The policy can't be read as written: correct each field that the message names."""
 
 
+Amount = Annotated[
+    str,
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": r"^(0|[1-9][0-9]{0,14})(\.[0-9]{1,4})?$",
+            "examples": ["150.00"],
+        }
+    ),
+]
+"""Plain digits with at most one point. Whether it suits its currency is judged with the whole."""
+
+
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
 
 
 class CurrencyLimit(_Strict):
-    """Limits in one currency, as plain amounts."""
+    """Limits for stores in one currency, as plain amounts in it."""
 
-    cap: str
-    """The most that one action may move."""
-    approval_above: str
+    cap: Amount
+    """The most that one action may move; more is refused."""
+    approval_above: Amount
     """Above this a second person is asked; "0" asks always."""
+    per_order: Amount | None = None
+    """The most that all actions of this kind may move on one order; more is refused."""
+    per_customer_day: Amount | None = None
+    """The most for one customer on one day of the brand's time zone; more is held."""
+    per_day: Amount | None = None
+    """The most in the whole workspace on one day of the brand's time zone; more is held."""
+
+
+class Counts(_Strict):
+    """How many actions of one kind there may be; a count that is left out is not limited."""
+
+    per_order: int | None = Field(default=None, ge=1)
+    """On one order, ever; more are refused."""
+    per_customer_day: int | None = Field(default=None, ge=1)
+    """For one customer on one day; more are held."""
+    per_day: int | None = Field(default=None, ge=1)
+    """In the whole workspace on one day; more are held."""
+
+
+class Velocity(_Strict):
+    """How many actions of one kind there may be within a few minutes; more are held."""
+
+    count: int = Field(ge=1)
+    """How many."""
+    minutes: int = Field(ge=1, le=1440)
+    """Within how many minutes, a day at most."""
 
 
 class KindPolicy(_Strict):
     """What a brand allows of one kind of action."""
 
     enabled_for: frozenset[ActorKind]
-    limits: dict[str, CurrencyLimit]
+    """Which kinds of actor may propose it; an empty list switches the kind off."""
+    limits: dict[str, CurrencyLimit] = Field(
+        json_schema_extra={"propertyNames": {"pattern": "^[A-Z]{3}$"}}
+    )
+    """By the store's own currency, as EUR; without limits in it a second person is always asked."""
     order_age_max_days: int = Field(ge=1)
+    """How old an order may be; an older one is refused."""
     ownership_required: bool
+    """Must the order belong to the ticket's verified customer?"""
     notify: bool
     """May the store's own mail speak to the customer? It speaks before we have an echo."""
+    counts: Counts = Counts()
+    """How many actions of this kind there may be."""
+    velocity: Velocity | None = None
+    """How fast they may follow each other; left out, that is not limited."""
 
     @field_serializer("enabled_for")
     def _in_order(self, kinds: frozenset[ActorKind]) -> list[str]:
         return sorted(kinds)
 
-    @model_validator(mode="after")
-    def _limits_are_money(self) -> Self:
-        for currency in self.limits:
-            cap, threshold = self.cap(currency), self.approval_above(currency)
-            if cap is not None and threshold is not None and threshold > cap:
-                raise ValueError(f"approval_above {threshold} is over the cap {cap}")
-        return self
+    def limit(self, name: str, currency: str) -> Money | None:
+        """Return one limit of a currency by its field's name; None where the brand set none."""
+        return limit_of(self.limits.get(currency), name, currency)
 
     def cap(self, currency: str) -> Money | None:
         """Return the most that one action may move; None where the brand set no limits."""
-        limit = self.limits.get(currency)
-        return parse_money(limit.cap, currency) if limit else None
+        return self.limit("cap", currency)
 
     def approval_above(self, currency: str) -> Money | None:
         """Return the amount above which a second person is asked; None where no limits are set."""
-        limit = self.limits.get(currency)
-        if limit is None:
-            return None
-        always = limit.approval_above == "0"
-        return Money.zero(currency) if always else parse_money(limit.approval_above, currency)
+        return self.limit("approval_above", currency)
+
+    def per_order(self, currency: str) -> Money | None:
+        """Return the most that may be moved on one order; None where that is not limited."""
+        return self.limit("per_order", currency)
+
+    def per_customer_day(self, currency: str) -> Money | None:
+        """Return the most for one customer on one day; None where that is not limited."""
+        return self.limit("per_customer_day", currency)
+
+    def per_day(self, currency: str) -> Money | None:
+        """Return the most in the workspace on one day; None where that is not limited."""
+        return self.limit("per_day", currency)
 
 
 class Policy(_Strict):
     """All that a brand decides about its actions."""
 
+    model_config = ConfigDict(title="Policy of a Razviel workspace")
+
     format: Literal[1]
+    """The form of this document."""
     kinds: dict[str, KindPolicy]
+    """By kind of action, as `refund` or `store_credit`; a kind that is not here is off."""
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        found = list(self._contradictions())
+        if found:
+            raise ValueError("; ".join(found))
+        return self
+
+    def _contradictions(self) -> Iterator[str]:
+        for name, rules in self.kinds.items():
+            for path, sentence in contradictions(limits=rules.limits, counts=rules.counts):
+                yield f"kinds.{name}.{path}: {sentence}"
 
     def as_record(self) -> dict[str, object]:
         """Return the policy as JSON keeps it; the same policy gives the same record."""
-        return self.model_dump(mode="json")
+        record: dict[str, object] = self.model_dump(mode="json", exclude_none=True)
+        for kind in record["kinds"].values():  # type: ignore[attr-defined]  # as just dumped
+            if not kind["counts"]:
+                del kind["counts"]
+        return record
 
 
 def parse_policy(data: Mapping[str, object]) -> Policy:
     """Read a policy from JSON data.
 
     Raises:
-        InvalidPolicy: A field is missing, unknown or wrong; the message names each.
+        InvalidPolicy: A field is missing, unknown, wrong or at odds with another; the message names
+            each.
     """
     try:
         return Policy.model_validate_json(json.dumps(data))
@@ -98,32 +176,20 @@ def parse_policy(data: Mapping[str, object]) -> Policy:
         raise InvalidPolicy(_sentences(invalid)) from invalid
 
 
-def default_policy() -> Policy:
-    """Return a new workspace's policy: small refunds alone, larger ones with a second person."""
-    return parse_policy(
-        {
-            "format": 1,
-            "kinds": {
-                "refund": {
-                    "enabled_for": [kind.value for kind in ActorKind],
-                    "limits": {
-                        **{
-                            currency: {"cap": "200.00", "approval_above": "100.00"}
-                            for currency in ("EUR", "USD", "GBP", "CHF", "CAD", "AUD")
-                        },
-                        "JPY": {"cap": "30000", "approval_above": "15000"},
-                    },
-                    "order_age_max_days": 90,
-                    "ownership_required": True,
-                    "notify": False,
-                }
-            },
-        }
-    )
+def policy_schema() -> dict[str, object]:
+    """Return the JSON Schema of a policy, for whoever edits one and for the editor's own help."""
+    schema = Policy.model_json_schema(mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def _sentences(invalid: ValidationError) -> str:
     return "; ".join(
-        f"{'.'.join(str(step) for step in error['loc']) or 'policy'}: {error['msg']}"
+        _sentence(error["loc"], error["msg"])
         for error in invalid.errors(include_url=False, include_input=False)
     )
+
+
+def _sentence(path: tuple[int | str, ...], message: str) -> str:
+    said = message.removeprefix("Value error, ")
+    # What contradicts itself was found on the whole, and names its own paths.
+    return f"{'.'.join(str(step) for step in path)}: {said}" if path else said

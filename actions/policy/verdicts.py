@@ -13,8 +13,8 @@ from typing import TypeAlias
 from actions.states import ApprovalReason, HeldReason, RefusedReason, State
 
 Reason: TypeAlias = ApprovalReason | HeldReason | RefusedReason
-Evidence: TypeAlias = Mapping[str, object]
-"""Facts that a check used, fit for JSON; never personal data."""
+UsedFacts: TypeAlias = Mapping[str, object]
+"""Facts that a check used, fit for canonical JSON; never personal data."""
 
 
 class Check(StrEnum):
@@ -53,6 +53,8 @@ class Finding:
     ruling: Ruling
     reason: Reason | None
     sentence: str
+    evidence: tuple[str, ...] = ()
+    """What it was found in, by identifiers alone: what a person looks at who clears it."""
 
     @property
     def severity(self) -> int:
@@ -65,14 +67,19 @@ def approve(reason: ApprovalReason, sentence: str) -> Finding:
     return Finding(ruling=Ruling.APPROVE, reason=reason, sentence=sentence)
 
 
-def hold(reason: HeldReason, sentence: str) -> Finding:
+def hold(reason: HeldReason, sentence: str, *, evidence: tuple[str, ...] = ()) -> Finding:
     """Find what stands in the way and may pass."""
-    return Finding(ruling=Ruling.HOLD, reason=reason, sentence=sentence)
+    return Finding(ruling=Ruling.HOLD, reason=reason, sentence=sentence, evidence=evidence)
 
 
 def refuse(reason: RefusedReason, sentence: str) -> Finding:
     """Find what forbids it for good."""
     return Finding(ruling=Ruling.REFUSE, reason=reason, sentence=sentence)
+
+
+def not_read(sentence: str) -> Finding:
+    """Find that the question can't be answered before the store is read."""
+    return Finding(ruling=Ruling.NOT_READ, reason=None, sentence=sentence)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +88,11 @@ class Verdict:
 
     check: Check
     findings: tuple[Finding, ...]
-    facts: Evidence
+    facts: UsedFacts
 
     @classmethod
     def of(
-        cls, check: Check, found: Iterable[Finding], *, facts: Evidence, otherwise: Finding | str
+        cls, check: Check, found: Iterable[Finding], *, facts: UsedFacts, otherwise: Finding | str
     ) -> "Verdict":
         """Make a verdict of what was found, or of what is to be said where nothing was."""
         findings = tuple(sorted(found, key=lambda finding: -finding.severity))
@@ -105,8 +112,11 @@ class Verdict:
 
     @property
     def reason(self) -> Reason | None:
-        """Return the reason code; None where it allows or nothing was read."""
-        return self.strongest.reason
+        """Return the reason code; None where it allows or nothing was read.
+
+        What a person has cleared keeps its reason in the finding, and is no reason any more.
+        """
+        return None if self.ruling is Ruling.ALLOW else self.strongest.reason
 
     @property
     def sentence(self) -> str:
@@ -141,7 +151,7 @@ class Decision:
 
     @property
     def reason(self) -> Reason | None:
-        """Return the deciding reason code."""
+        """Return the deciding reason code; None where the gate allows."""
         return self.deciding.reason
 
     @property
@@ -171,4 +181,5 @@ def _record(finding: Finding) -> dict[str, object]:
         "ruling": finding.ruling.value,
         "reason": finding.reason.value if finding.reason else None,
         "sentence": finding.sentence,
+        "evidence": list(finding.evidence),
     }
