@@ -89,7 +89,8 @@ def _is_equal(other: OtherIntent, proposal: Proposal) -> bool:
 def _owner(refund: RefundFacts, others: tuple[OtherIntent, ...]) -> OtherIntent | None:
     """Return the intent that a refund on the store belongs to, by its effect or its marker."""
     for other in others:
-        if other.effect == refund.identifier or refund.markers == (other.marker,):
+        is_effect = bool(other.effect) and other.effect == refund.identifier
+        if is_effect or refund.markers == (other.marker,):
             return other
     return None
 

@@ -6,14 +6,15 @@ Does not know the document's shape beyond the names of its limits.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias, get_args
 
 from integrations.money import InvalidMoney, Money, exponent, parse_money
 
-AMOUNTS = ("cap", "approval_above", "per_order", "per_customer_day", "per_day")
+LimitName: TypeAlias = Literal["cap", "approval_above", "per_order", "per_customer_day", "per_day"]
+LIMIT_NAMES: tuple[LimitName, ...] = get_args(LimitName)
 """Every limit of one currency, by its field's name."""
 
-_AT_LEAST = (
+_AT_LEAST: tuple[tuple[LimitName, LimitName], ...] = (
     ("cap", "approval_above"),
     ("per_order", "cap"),
     ("per_customer_day", "cap"),
@@ -35,13 +36,12 @@ class CountsLike(Protocol):
         """Return how many in the workspace on one day."""
 
 
-def limit_of(limits: object, name: str, currency: str) -> Money | None:
-    """Return one limit as money; None where it, or every limit of the currency, is left out.
+def read_limit(amount: str | None, *, name: LimitName, currency: str) -> Money | None:
+    """Read one limit as money; None where it is left out.
 
     Raises:
         InvalidMoney: With a sentence that says what is wrong and what would be right.
     """
-    amount = getattr(limits, name, None)
     if amount is None:
         return None
     # Nothing at all is a threshold that asks always, and makes no sense as any other limit.
@@ -50,9 +50,14 @@ def limit_of(limits: object, name: str, currency: str) -> Money | None:
 
 
 def contradictions(
-    *, limits: Mapping[str, object], counts: CountsLike
+    *, limits: Mapping[str, Mapping[LimitName, str | None]], counts: CountsLike
 ) -> Iterator[tuple[str, str]]:
-    """Find everything that can't be meant, as path and sentence."""
+    """Find everything that can't be meant, as path and sentence.
+
+    Args:
+        limits: By currency, then by name, as written.
+        counts: Of the same kind of action.
+    """
     for currency, limit in limits.items():
         for path, sentence in _of_currency(limit, currency):
             yield f"limits.{currency}{path}", sentence
@@ -61,16 +66,18 @@ def contradictions(
         yield "counts.per_day", _below(str(wide), "per_customer_day", str(narrow))
 
 
-def _of_currency(limit: object, currency: str) -> Iterator[tuple[str, str]]:
+def _of_currency(
+    written: Mapping[LimitName, str | None], currency: str
+) -> Iterator[tuple[str, str]]:
     try:
         exponent(currency)
     except InvalidMoney as unknown:
         yield "", str(unknown)
         return
-    amounts: dict[str, Money] = {}
-    for name in AMOUNTS:
+    amounts: dict[LimitName, Money] = {}
+    for name in LIMIT_NAMES:
         try:
-            amount = limit_of(limit, name, currency)
+            amount = read_limit(written[name], name=name, currency=currency)
         except InvalidMoney as invalid:
             yield f".{name}", str(invalid)
         else:
@@ -78,7 +85,7 @@ def _of_currency(limit: object, currency: str) -> Iterator[tuple[str, str]]:
     yield from _out_of_order(amounts)
 
 
-def _out_of_order(amounts: Mapping[str, Money]) -> Iterator[tuple[str, str]]:
+def _out_of_order(amounts: Mapping[LimitName, Money]) -> Iterator[tuple[str, str]]:
     for wider, narrower in _AT_LEAST:
         wide, narrow = amounts.get(wider), amounts.get(narrower)
         if wide is None or narrow is None or wide >= narrow:

@@ -8,7 +8,7 @@ Does not know versions, their authors, or what a change means for what is under 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from actions.policy.contradictions import AMOUNTS
+from actions.policy.contradictions import LIMIT_NAMES
 from actions.policy.rules import KindPolicy, Policy
 
 
@@ -54,7 +54,7 @@ def _of_kind(path: str, rules: KindPolicy) -> Iterator[tuple[str, str]]:
     plain = rules.model_dump(mode="json", exclude_none=True, exclude={"limits"})
     yield from _leaves(path, plain)
     for currency in rules.limits:
-        for name in AMOUNTS:
+        for name in LIMIT_NAMES:
             money = rules.limit(name, currency)
             if money is not None:
                 yield f"{path}.limits.{currency}.{name}", money.canonical()

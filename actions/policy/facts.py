@@ -168,13 +168,14 @@ class OrderFacts:
     def in_shop_currency(self, money: Money) -> Money | None:
         """Return what an amount counts in the shop's currency, rounded up against the limits.
 
-        At the rate at which the order was paid; None where nothing was, or in another currency.
+        At the rate at which the order was paid; None where there is none, or in another currency.
         """
         if money.currency != self.presentment_currency:
             return None
         if self.presentment_currency == self.shop_currency:
             return money
-        if self.received.amount <= 0:
+        # What was worth nothing would pass under every limit.
+        if self.received.amount <= 0 or self.received_shop.amount <= 0:
             return None
         worth = _WIDE.divide(
             _WIDE.multiply(money.amount, self.received_shop.amount), self.received.amount
@@ -279,6 +280,8 @@ def _doubt(snapshot: OrderSnapshot, order: str) -> str | None:
         return "the store's lists came back cut short"
     if {money.currency for money in _amounts(snapshot)} != {snapshot.presentment_currency}:
         return "the order's amounts are in more than one currency"
+    if snapshot.received_shop.currency != snapshot.shop_currency:
+        return "what was received in the shop's currency is in another one"
     return None
 
 

@@ -8,6 +8,7 @@ Does not count anything: what was used is among the facts, as the counters hold 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from actions.policy.contradictions import LimitName
 from actions.policy.facts import Facts, OrderFacts, Usage, Used
 from actions.policy.rules import KindPolicy, Policy
 from actions.policy.verdicts import (
@@ -28,7 +29,7 @@ from integrations.money import Money
 class _Span:
     """Over what a limit adds up: the words for it, and what follows where it is passed."""
 
-    limit: str
+    limit: LimitName
     used: str
     allowed: str
     over: Callable[[str], Finding]
@@ -226,7 +227,7 @@ def _limit_facts(
                 "used": measure.used,
                 "asked": measure.asked,
                 "allowed": measure.allowed,
-                "passed": measure.over is not None,
+                "over": measure.over is not None,
             }
             for measure in measures
         ],

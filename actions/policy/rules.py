@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from actions.policy.contradictions import contradictions, limit_of
+from actions.policy.contradictions import LIMIT_NAMES, LimitName, contradictions, read_limit
 from integrations.actors import ActorKind
 from integrations.money import Money
 
@@ -61,6 +61,10 @@ class CurrencyLimit(_Strict):
     """The most for one customer on one day of the brand's time zone; more is held."""
     per_day: Amount | None = None
     """The most in the whole workspace on one day of the brand's time zone; more is held."""
+
+    def written(self) -> dict[LimitName, str | None]:
+        """Return every limit as it is written, by name; None where it is left out."""
+        return {name: getattr(self, name) for name in LIMIT_NAMES}
 
 
 class Counts(_Strict):
@@ -107,9 +111,11 @@ class KindPolicy(_Strict):
     def _in_order(self, kinds: frozenset[ActorKind]) -> list[str]:
         return sorted(kinds)
 
-    def limit(self, name: str, currency: str) -> Money | None:
+    def limit(self, name: LimitName, currency: str) -> Money | None:
         """Return one limit of a currency by its field's name; None where the brand set none."""
-        return limit_of(self.limits.get(currency), name, currency)
+        limits = self.limits.get(currency)
+        written = None if limits is None else limits.written()[name]
+        return read_limit(written, name=name, currency=currency)
 
     def cap(self, currency: str) -> Money | None:
         """Return the most that one action may move; None where the brand set no limits."""
@@ -151,7 +157,8 @@ class Policy(_Strict):
 
     def _contradictions(self) -> Iterator[str]:
         for name, rules in self.kinds.items():
-            for path, sentence in contradictions(limits=rules.limits, counts=rules.counts):
+            limits = {currency: limit.written() for currency, limit in rules.limits.items()}
+            for path, sentence in contradictions(limits=limits, counts=rules.counts):
                 yield f"kinds.{name}.{path}: {sentence}"
 
     def as_record(self) -> dict[str, object]:
