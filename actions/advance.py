@@ -8,6 +8,7 @@ Does not know why the intent is due: it looks at its state.
 import structlog
 from django.db import OperationalError, transaction
 
+from actions.approvals import is_approved
 from actions.execution import may_be_resent, send, writes_stopped
 from actions.gate import expire_approval, judge_in_worker
 from actions.locks import lock_intent
@@ -79,7 +80,7 @@ def _advance(intent: Intent) -> None:
     if state in (State.PROPOSED, State.HELD, State.AUTHORIZED):
         _judge_and_send(intent)
     elif state is State.AWAITING_APPROVAL:
-        expire_approval(intent.pk)
+        _follow_approval(intent)
     elif state is State.EXECUTING:
         take_over(intent.pk)
         _settle_if_in_doubt(intent.pk)
@@ -90,6 +91,14 @@ def _advance(intent: Intent) -> None:
     else:
         # Whoever planned its next step came second: nothing is due for what has ended.
         Intent.objects.filter(pk=intent.pk, state=state).update(due_at=None)
+
+
+def _follow_approval(intent: Intent) -> None:
+    """Go on with what was approved; what nobody approved in time is held."""
+    if is_approved(intent, at=now()):
+        _judge_and_send(intent)
+    else:
+        expire_approval(intent.pk)
 
 
 def _judge_and_send(intent: Intent) -> None:

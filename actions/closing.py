@@ -15,15 +15,13 @@ from django.db.models import Q
 
 from actions.locks import lock_intent, lock_targets
 from actions.models import ExternalObject, Intent, Outcome
-from actions.moves import move
-from actions.states import SETTLED, WITHDRAWABLE, State
+from actions.moves import move, remark
+from actions.states import SETTLED, WITHDRAWABLE, NeedsHuman, State
 from integrations import sealed
-from integrations.actors import Actor, ActorKind
+from integrations.actors import PEOPLE, Actor
 from tickets.models import CloseReason, Request, Resolution, Ticket, TicketStatus
 from tickets.path import Resolver, resolver_of, with_actor
 from tickets.services import NotOpen, lock_ticket
-
-_PEOPLE = (ActorKind.HUMAN_NODE, ActorKind.BRAND_TEAM)
 
 
 class NotResolvable(Exception):
@@ -61,6 +59,7 @@ def resolve(
         if not requests:
             missing.append("state what the customer asked for: a resolved ticket needs a request")
         if not missing:
+            lock_targets(one.intent.target_id for one in stated.values() if one.intent)
             for request in requests:
                 missing += _fulfil(request, stated.get(request.pk), by=by, at=at)
         if missing:
@@ -88,7 +87,7 @@ def close_unresolved(*, ticket: Ticket, reason: CloseReason, by: Actor, at: date
                 at=at,
                 reason="its ticket was closed unresolved",
             )
-        if by.kind not in _PEOPLE and (missing := _unsettled(ticket)):
+        if by.kind not in PEOPLE and (missing := _unsettled(ticket)):
             raise NotResolvable([*missing, "only a person may close over what is on its way"])
         return _close(ticket, TicketStatus.CLOSED_UNRESOLVED, by=by, at=at, reason=reason)
 
@@ -117,7 +116,7 @@ def _no_channel_yet(ticket: Ticket) -> list[str]:
 
 
 def _not_a_person(stated: Mapping[int, Fulfilment], by: Actor) -> list[str]:
-    if not stated or by.kind in _PEOPLE:
+    if not stated or by.kind in PEOPLE:
         return []
     return ["only a Human Node or the brand's team may state why something else fulfils a request"]
 
@@ -141,6 +140,7 @@ def _fulfil(request: Request, stated: Fulfilment | None, *, by: Actor, at: datet
 def has_outcome(request: Request) -> bool:
     """Say whether a request has an outcome that still stands: its effect was not reversed since."""
     stands = Q(intent=None) | Q(intent__state__in=[State.CONFIRMED, State.ACCEPTED])
+    stands |= Q(intent__state=State.FAILED, statement__isnull=False)
     return Outcome.objects.filter(stands, request=request).exists()
 
 
@@ -164,6 +164,7 @@ def _state_outcome(request: Request, stated: Fulfilment, *, by: Actor, at: datet
     external = None
     if stated.intent is not None:
         external = ExternalObject.objects.filter(intent=stated.intent).first()
+        _explain_late_success(stated.intent, by=by, at=at)
     Outcome.objects.create(
         workspace_id=request.workspace_id,
         request=request,
@@ -174,6 +175,21 @@ def _state_outcome(request: Request, stated: Fulfilment, *, by: Actor, at: datet
         by_identity=by.identity,
         created_at=at,
     )
+
+
+def _explain_late_success(named: Intent, *, by: Actor, at: datetime) -> None:
+    """A success after failure stands before a person until one says what it is for."""
+    intent = lock_intent(named.pk).intent
+    if intent.needs_human_reason == NeedsHuman.LATE_SUCCESS:
+        remark(
+            intent,
+            "explained",
+            by=by,
+            at=at,
+            reason="a person says what the late success is for",
+            needs_human_since=None,
+            needs_human_reason="",
+        )
 
 
 def _insert_outcome(

@@ -16,7 +16,7 @@ from kombu.exceptions import OperationalError
 
 from actions.models import Intent
 from actions.states import HeldReason, State
-from integrations.models import Connection
+from integrations.models import Connection, Workspace
 
 log = structlog.get_logger(__name__)
 
@@ -65,3 +65,22 @@ def resume(connection: Connection, *, now: datetime) -> int:
     return Intent.objects.filter(waiting, connection=connection, set_aside_at=None).update(
         due_at=now
     )
+
+
+_STOPPED = [HeldReason.PAUSED, HeldReason.KILL_SWITCH]
+_RULES = [HeldReason.COUNTER, HeldReason.VELOCITY]
+
+
+def resume_workspace(workspace: Workspace, *, now: datetime) -> int:
+    """Make due at once what a pause or a kill switch has held; return how many."""
+    return _judge_again(workspace, _STOPPED, now=now)
+
+
+def follow_policy(workspace: Workspace, *, now: datetime) -> int:
+    """Make due at once what the brand's limits have held, since they have changed."""
+    return _judge_again(workspace, _RULES, now=now)
+
+
+def _judge_again(workspace: Workspace, reasons: list[HeldReason], *, now: datetime) -> int:
+    held = Intent.objects.filter(workspace=workspace, state=State.HELD, state_reason__in=reasons)
+    return held.filter(due_at__gt=now).update(due_at=now)

@@ -40,6 +40,8 @@ def record_echo(
             currency=part.money.currency,
             gateway=part.gateway,
             parent=part.parent or "",
+            shop_amount=None if part.shop is None else part.shop.amount,
+            shop_currency="" if part.shop is None else part.shop.currency,
         )
     return echo
 
@@ -87,6 +89,9 @@ def _as_parts(rows: Iterable[EchoPart]) -> Iterable[Part]:
             money=Money(amount=part.amount, currency=part.currency),
             gateway=part.gateway,
             parent=part.parent or None,
+            shop=None
+            if part.shop_amount is None
+            else Money(amount=part.shop_amount, currency=part.shop_currency),
         )
 
 

@@ -6,64 +6,126 @@ verdict again.
 Does not know the rules (`actions.policy`), locks nothing and changes nothing.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
-from enum import Enum
 
 from django.db.models import F
 
-from actions.catalogue import kind_named
+from actions.catalogue import Kind, kind_named
+from actions.counters import brand_day, usage_of
 from actions.locks import Locked
-from actions.models import Intent
+from actions.models import GateDecision, Intent
+from actions.occurrences import earlier_occurrences
 from actions.policy import (
     Circumstances,
+    Cleared,
     Facts,
     OtherIntent,
     Ownership,
+    Policy,
     Proposal,
+    Ruling,
     order_facts,
     ownership_of,
     same_identity,
 )
 from actions.reading import Reading
-from actions.states import PAST_GATE, State
+from actions.states import CLEARABLE, PAST_GATE, HeldReason, State
 from integrations import sealed
 from integrations.actors import ActorKind
 from integrations.clock import now
+from integrations.models import Connection, Workspace
 from integrations.money import Money, parse_money
 from integrations.ports import OrderSnapshot, RefundPart, Unreadable
 from tickets.models import Customer, Ticket
 
 
-def gather(locked: Locked, reading: Reading | None, *, at: datetime) -> Facts:
-    """Return all that an intent is judged on; without a reading, nothing of the order."""
+def gather(locked: Locked, reading: Reading | None, *, policy: Policy, at: datetime) -> Facts:
+    """Return all that an intent is judged on; without a reading, nothing of the order.
+
+    Locks the counters of the brand's limits, so that what is judged can be taken.
+    """
     intent = locked.intent
-    money = intent.money
-    if money is None:
-        raise ValueError(f"{intent.public_id} moves no money: its kind has its own facts.")
+    currency, day = _shop_currency(intent, reading), brand_day(intent.workspace, at=at)
+    rules = policy.kinds.get(intent.kind)
+    velocity = None if rules is None or rules.velocity is None else rules.velocity.minutes
     order = None
     if reading is not None:
         snapshot = _as_evidence(intent, reading.snapshot)
         ownership = _ownership(locked.ticket, snapshot)
         order = order_facts(snapshot, order=locked.target.identifier, ownership=ownership, now=at)
     return Facts(
-        proposal=Proposal(
-            kind=intent.kind,
-            proposer=ActorKind(intent.proposer_kind),
-            order=locked.target.identifier,
-            money=money,
+        proposal=_proposal(locked),
+        circumstances=circumstances(
+            intent.connection, workspace=intent.workspace, kind=kind_named(intent.kind)
         ),
-        circumstances=circumstances(intent),
         others=_others(intent),
         order=order,
+        usage=usage_of(
+            intent,
+            currency=currency,
+            on=day,
+            recent_since=None if velocity is None else at - timedelta(minutes=velocity),
+        ),
+        shop_currency=currency,
+        day=day,
+        cleared=tuple(_cleared(intent, at=at)),
     )
 
 
-def circumstances(intent: Intent) -> Circumstances:
+def _shop_currency(intent: Intent, reading: Reading | None) -> str:
+    """Return the store's currency: as its order says, else as it was when it was connected."""
+    snapshot = None if reading is None else reading.snapshot
+    if isinstance(snapshot, OrderSnapshot):
+        return snapshot.shop_currency
+    return intent.connection.currency or intent.currency
+
+
+def _proposal(locked: Locked) -> Proposal:
+    intent, money = locked.intent, locked.intent.money
+    if money is None:
+        raise ValueError(f"{intent.public_id} moves no money: its kind has its own facts.")
+    kind = kind_named(intent.kind)
+    return Proposal(
+        kind=intent.kind,
+        proposer=ActorKind(intent.proposer_kind),
+        order=locked.target.identifier,
+        money=money,
+        basis=kind.parse(intent.parameters).basis,
+        to_store_credit=kind.to_store_credit,
+        repeats=tuple(earlier.public_id for earlier in earlier_occurrences(intent)),
+    )
+
+
+def _cleared(intent: Intent, *, at: datetime) -> Iterator[Cleared]:
+    """Yield what people have cleared, each with the evidence that they were shown."""
+    given = intent.approvals.filter(
+        approves=True, decision__ruling=Ruling.HOLD, expires_at__gt=at
+    ).select_related("decision")
+    for approval in given.order_by("pk"):
+        reason = HeldReason(approval.decision.reason)
+        if reason in CLEARABLE:
+            yield Cleared(
+                reason=reason,
+                evidence=evidence_of(approval.decision),
+                by=f"{approval.approver_kind} {approval.approver_identity}",
+            )
+
+
+def evidence_of(decision: GateDecision) -> tuple[str, ...]:
+    """Return the identifiers that a decision's own reason rests on, as it was shown."""
+    shown: dict[str, None] = {}
+    for verdict in decision.verdicts:
+        for finding in (verdict, *verdict["also"]):
+            if finding["reason"] == decision.reason:
+                shown |= dict.fromkeys(finding.get("evidence", ()))
+    return tuple(shown)
+
+
+def circumstances(connection: Connection, *, workspace: Workspace, kind: Kind) -> Circumstances:
     """Return what stands in the way of a write now, as our own database knows it."""
-    workspace, connection = intent.workspace, intent.connection
-    needed = kind_named(intent.kind).required_scopes
+    needed = kind.required_scopes
     circuit = connection.circuit_open_until
     return Circumstances(
         paused=workspace.paused_at is not None,
@@ -136,28 +198,9 @@ def _other(intent: Intent, money: Money, *, effect: str) -> OtherIntent:
 def _parts(allocation: Sequence[Mapping[str, str]]) -> tuple[RefundPart, ...]:
     return tuple(
         RefundPart(
-            parent=part["parent"],
+            parent=part["parent"] or None,
             gateway=part["gateway"],
             money=parse_money(part["amount"], part["currency"]),
         )
         for part in allocation
     )
-
-
-def as_record(value: object) -> object:
-    """Turn facts into JSON data, so that a verdict can be recomputed from what is stored."""
-    if isinstance(value, tuple | list):
-        return [as_record(item) for item in value]
-    if is_dataclass(value) and not isinstance(value, type | Money):
-        return {field.name: as_record(getattr(value, field.name)) for field in fields(value)}
-    return _as_scalar(value)
-
-
-def _as_scalar(value: object) -> object:
-    if isinstance(value, Money):
-        return str(value)
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return value

@@ -2,22 +2,36 @@
 
 Promises: a move is an arc of the table, made by compare-and-set on state and event count, with
 its event in the same transaction; who lost the race gets StaleState and has changed nothing.
-Events are hash-chained per intent.
+Events are hash-chained per intent. A move by which nothing left gives back what was counted, and
+one that frees an order's money has those judged again that wait for it.
 Does not know why a move is right: callers bring the proof first, and the database looks for it.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from hashlib import sha256
 from typing import TypedDict, Unpack
 
 from django.db import transaction
+from django.db.models import Q, QuerySet
 
+from actions.counters import give_back
 from actions.keys import Canonical, canonical_json
 from actions.models import GateDecision, Intent, IntentEvent
-from actions.states import SETTLED, IllegalMove, StaleState, State, may
+from actions.states import (
+    PAST_GATE,
+    SETTLED,
+    FailedReason,
+    HeldReason,
+    IllegalMove,
+    StaleState,
+    State,
+    may,
+)
 from integrations.actors import Actor
+from integrations.models import SealedPayload
 
 _REASON_LENGTH_MAX = 500
 
@@ -41,6 +55,17 @@ class Columns(TypedDict, total=False):
     due_at: datetime | None
     lease_until: datetime | None
     confirmed_at: datetime
+    shop_amount: Decimal
+    shop_currency: str
+    counted_on: date | None
+    counted_at: datetime | None
+    accepted_reason: SealedPayload
+
+
+_NOTHING_LEFT = (State.HELD, State.AWAITING_APPROVAL, State.REFUSED, State.WITHDRAWN)
+_NO_EFFECT = (FailedReason.REJECTED, FailedReason.ABSENT)
+_WAITS_FOR_MONEY = (HeldReason.RESERVATION, HeldReason.EQUAL_EFFECT)
+_WAITS_FOR_LIMITS = (HeldReason.COUNTER, HeldReason.VELOCITY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +113,36 @@ def move(
     if to in SETTLED and to is not State.FAILED:
         implied |= {"needs_human_since": None, "needs_human_reason": ""}
     told = _Told(name=to.value, by=by, at=at, reason=reason, details=details or {})
+    was_counted = intent.counted_on is not None
+    if was_counted and _had_no_effect(to, changes.get("state_reason", "")):
+        give_back(intent)
+        judge_again_soon(_held_by_limits(intent), at=at)
     _write(intent, told, to=to, changes=implied | changes)
+    if origin in PAST_GATE and to not in PAST_GATE:
+        judge_again_soon(_held_by_money(intent), at=at)
+
+
+def judge_again_soon(held: QuerySet[Intent], *, at: datetime) -> int:
+    """Make held intents due now; return how many.
+
+    One that somebody else is just judging is left to them. One that was left to a person stays.
+    """
+    waiting = held.filter(state=State.HELD, due_at__gt=at)
+    free = list(waiting.select_for_update(skip_locked=True, no_key=True).values_list("pk"))
+    return Intent.objects.filter(pk__in=[pk for (pk,) in free]).update(due_at=at)
+
+
+def _had_no_effect(to: State, reason: str) -> bool:
+    return to in _NOTHING_LEFT or (to is State.FAILED and reason in _NO_EFFECT)
+
+
+def _held_by_money(intent: Intent) -> QuerySet[Intent]:
+    return Intent.objects.filter(target_id=intent.target_id, state_reason__in=_WAITS_FOR_MONEY)
+
+
+def _held_by_limits(intent: Intent) -> QuerySet[Intent]:
+    same = Q(workspace_id=intent.workspace_id, kind=intent.kind)
+    return Intent.objects.filter(same, state_reason__in=_WAITS_FOR_LIMITS)
 
 
 def remark(
@@ -135,7 +189,12 @@ def record_birth(intent: Intent, *, reason: str) -> None:
 
 def _write(intent: Intent, told: _Told, *, to: State, changes: Columns) -> None:
     origin = State(intent.state)
-    written = {"state": to, "event_count": intent.event_count + 1, "updated_at": told.at, **changes}
+    written: dict[str, object] = {
+        "state": to,
+        "event_count": intent.event_count + 1,
+        "updated_at": told.at,
+        **changes,
+    }
     # A lost race ends the caller's transaction too: a savepoint would only cost two statements.
     with transaction.atomic(savepoint=False):
         rows = Intent.objects.filter(pk=intent.pk, state=origin, event_count=intent.event_count)

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from actions.models import Read, ReadCause, ReadResult, Target
 from integrations.clock import now
-from integrations.ports import OrderSnapshot, StorePort, Unreadable
+from integrations.ports import OrderSnapshot, RefundBasis, StorePort, Unreadable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +29,16 @@ class Reading:
         return ReadResult.COMPLETE if self.snapshot.complete else ReadResult.TRUNCATED
 
 
-def read_order(port: StorePort, *, target: Target) -> Reading:
-    """Read a target's order; no transaction is open."""
+def read_order(port: StorePort, *, order: str, basis: RefundBasis | None = None) -> Reading:
+    """Read an order; no transaction is open.
+
+    Args:
+        port: The store.
+        order: By its identifier.
+        basis: What a refund of it is for, to be reckoned by the store.
+    """
     started_at = now()
-    snapshot = port.read_order(order=target.identifier)
+    snapshot = port.read_order(order=order, basis=basis)
     return Reading(snapshot=snapshot, started_at=started_at, finished_at=now())
 
 

@@ -66,7 +66,7 @@ def read_target(target_pk: int, *, cause: ReadCause) -> None:
         _put_off(target)
         return
     port = registry.store(target.connection)
-    reading = read_order(port, target=target)
+    reading = read_order(port, order=target.identifier)
     reached(Boundary.TARGET_READ)
     with transaction.atomic():
         failures = _settle_target(target_pk, port, reading, cause)
@@ -268,7 +268,7 @@ def _obstacle(intent: Intent, snapshot: OrderSnapshot) -> NeedsHuman | None:
     gated = intent.decision.facts["order"] if intent.decision else {}
     if snapshot.cancelled_at is not None and not gated.get("cancelled"):
         return NeedsHuman.ORDER_CHANGED
-    if snapshot.dispute_open and not gated.get("dispute_open"):
+    if set(snapshot.open_disputes or ()) - set(gated.get("open_disputes") or ()):
         return NeedsHuman.ORDER_CHANGED
     known = {refund["identifier"] for refund in gated.get("refunds", [])}
     ours = set(Intent.objects.filter(target=intent.target).values_list("marker", flat=True))

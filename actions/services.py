@@ -15,13 +15,21 @@ from django.db import transaction
 
 from actions.catalogue import Kind, Parameters, kind_named
 from actions.dispatch import wake
-from actions.gate import judge_at_proposal
-from actions.keys import derive_key
-from actions.locks import Locked, bump, lock_intent
+from actions.gate import Weighed, judge_at_proposal, read_for, weigh
+from actions.keys import Canonical, derive_key
+from actions.linking import (
+    NothingToRepeat,
+    NotTheSame,
+    hold_to_correct,
+    hold_to_repeat,
+    hold_to_the_rest,
+)
+from actions.locks import Locked, bump, lock_intent, lock_targets
 from actions.models import Intent, Target
-from actions.moves import move, record_birth
+from actions.moves import move, record_birth, remark
+from actions.occurrences import earlier_occurrences, newest_occurrence
 from actions.settling import end_resends
-from actions.states import SETTLED, WITHDRAWABLE, State
+from actions.states import SETTLED, WITHDRAWABLE, NeedsHuman, State
 from integrations import sealed
 from integrations.actors import Actor
 from integrations.markers import new_marker
@@ -52,6 +60,14 @@ class Wish:
     parameters: Mapping[str, object]
     reason: str = ""
     connection: Connection | None = None
+    repeat_of: Intent | None = None
+    """The newest occurrence of the same wish, to be done once more knowingly."""
+    acknowledges: str = ""
+    """What stands on the platform already, where a repeat asks for that."""
+    corrects: Intent | None = None
+    """What ended without what was asked, of the same ticket."""
+    remainder_of: Intent | None = None
+    """What was accepted in part or reversed, and is to be made up for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +78,17 @@ class Proposed:
     is_new: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What the gate would say of a wish now; nothing of it was recorded."""
+
+    weighed: Weighed | None
+    standing: Intent | None
+    """The intent that a proposal would be answered with, where it was proposed before."""
+
+
 def propose(*, ticket: Ticket, wish: Wish, by: Actor, at: datetime) -> Proposed:
-    """Record a wish as an intent, or return the one that stands.
+    """Record a wish as an intent, or return the one that stands: the newest occurrence.
 
     What can be judged now is judged at once, and a worker is woken for the rest.
 
@@ -73,31 +98,128 @@ def propose(*, ticket: Ticket, wish: Wish, by: Actor, at: datetime) -> Proposed:
         NotOpen: The ticket is closed or handed over.
         NoStore: The workspace has no connected store.
         WhichStore: It has several, and none is named.
+        NothingToRepeat, NotTheSame, NotRepeatable, PersonRepeats, RepeatAsks: See
+            `actions.linking`; so for the next.
+        NotCorrectable, NoRest, MoreThanTheRest: What it follows may not be followed so.
+    """
+    with transaction.atomic():
+        locked, is_new = _recorded(ticket, wish, by=by, at=at)
+        if is_new:
+            judge_at_proposal(locked, at=at)
+            if State(locked.intent.state) not in SETTLED:
+                wake(locked.intent.pk)
+    return Proposed(intent=locked.intent, is_new=is_new)
+
+
+def preview(*, ticket: Ticket, wish: Wish, by: Actor, at: datetime) -> Preview:
+    """Judge a wish by all four checks on the store as it is now, and record nothing of it.
+
+    It is proposed and judged like any other, in a transaction that is taken back.
+
+    Raises:
+        As `propose`.
     """
     kind = kind_named(wish.kind)
     parameters = kind.parse(wish.parameters)
     connection = wish.connection or only_store(ticket)
-    key = derive_key(
+    reading = read_for(connection, kind=kind, order=parameters.target, basis=parameters.basis)
+    with transaction.atomic():
+        locked, is_new = _recorded(ticket, wish, by=by, at=at)
+        weighed = weigh(locked, reading, at=at) if is_new else None
+        transaction.set_rollback(True)
+    return Preview(weighed=weighed, standing=None if is_new else locked.intent)
+
+
+def _recorded(ticket: Ticket, wish: Wish, *, by: Actor, at: datetime) -> tuple[Locked, bool]:
+    """Lock a ticket and return the intent of a wish, and whether it was made for it."""
+    kind = kind_named(wish.kind)
+    parameters = kind.parse(wish.parameters)
+    connection = wish.connection or only_store(ticket)
+    ticket = lock_ticket(ticket)
+    key_parameters = _key_parameters(wish, parameters, connection)
+    standing = _standing(ticket, kind, key_parameters)
+    if standing is not None and not _repeats(standing, wish):
+        return Locked(ticket=ticket, target=standing.target, intent=standing), False
+    if standing is None and wish.repeat_of is not None:
+        raise NothingToRepeat
+    if not ticket.is_open:
+        raise NotOpen
+    if standing is not None:
+        hold_to_repeat(standing, by=by, acknowledges=wish.acknowledges)
+    target = _locked_target(connection, kind, parameters, wish)
+    _hold_to_links(wish, parameters, by=by)
+    occurrence = 1 if standing is None else standing.occurrence + 1
+    key = _key(ticket, kind, key_parameters, occurrence)
+    born = _Birth(by=by, at=at, key=key, occurrence=occurrence)
+    intent = _insert(ticket, target, wish, parameters, born)
+    act(ticket, by=by, at=at)
+    _follow_up(wish, intent, by=by, at=at)
+    return Locked(ticket=ticket, target=target, intent=intent), True
+
+
+def _key_parameters(
+    wish: Wish, parameters: Parameters, connection: Connection
+) -> Mapping[str, Canonical]:
+    """Return what makes two wishes the same; making up for something is a wish of its own."""
+    links = {} if wish.remainder_of is None else {"remainder_of": wish.remainder_of.public_id}
+    return {**parameters.key_parameters(), "connection": connection.public_id, **links}
+
+
+def _key(
+    ticket: Ticket, kind: Kind, key_parameters: Mapping[str, Canonical], occurrence: int
+) -> UUID:
+    return derive_key(
         workspace=ticket.workspace.public_id,
         ticket=ticket.public_id,
         kind=kind.name,
-        key_parameters={**parameters.key_parameters(), "connection": connection.public_id},
-        occurrence=1,
+        key_parameters=key_parameters,
+        occurrence=occurrence,
     )
-    with transaction.atomic():
-        ticket = lock_ticket(ticket)
-        existing = Intent.objects.filter(workspace_id=ticket.workspace_id, key=key).first()
-        if existing is not None:
-            return Proposed(intent=existing, is_new=False)
-        if not ticket.is_open:
-            raise NotOpen
-        target = _locked_target(connection, kind, parameters)
-        intent = _insert(ticket, target, wish, parameters, by=by, at=at, key=key)
-        act(ticket, by=by, at=at)
-        judge_at_proposal(Locked(ticket=ticket, target=target, intent=intent), at=at)
-        if State(intent.state) not in SETTLED:
-            wake(intent.pk)
-    return Proposed(intent=intent, is_new=True)
+
+
+def _standing(ticket: Ticket, kind: Kind, key_parameters: Mapping[str, Canonical]) -> Intent | None:
+    """Return the newest occurrence of a wish; None where it was never proposed."""
+    key = _key(ticket, kind, key_parameters, 1)
+    rows = Intent.objects.filter(workspace_id=ticket.workspace_id, key=key)
+    first = rows.select_related("target").first()
+    return None if first is None else newest_occurrence(first)
+
+
+def _repeats(standing: Intent, wish: Wish) -> bool:
+    """Does a wish repeat the newest occurrence? One that repeats an earlier one was answered."""
+    if wish.repeat_of is None:
+        return False
+    if wish.repeat_of == standing:
+        return True
+    if wish.repeat_of not in earlier_occurrences(standing):
+        raise NotTheSame
+    return False
+
+
+def _hold_to_links(wish: Wish, parameters: Parameters, *, by: Actor) -> None:
+    if wish.corrects is not None:
+        hold_to_correct(wish.corrects)
+    if wish.remainder_of is not None:
+        hold_to_the_rest(wish.remainder_of, money=parameters.money, by=by)
+
+
+def _follow_up(wish: Wish, intent: Intent, *, by: Actor, at: datetime) -> None:
+    """Take what is corrected from before the person that it stood before."""
+    if wish.corrects is None:
+        return
+    corrected = Intent.objects.select_for_update(no_key=True).get(pk=wish.corrects.pk)
+    cleared = corrected.needs_human_reason in (NeedsHuman.REJECTED, NeedsHuman.RESEND_ENDED)
+    since, reason = corrected.needs_human_since, corrected.needs_human_reason
+    remark(
+        corrected,
+        "corrected",
+        by=by,
+        at=at,
+        reason="another proposal corrects it",
+        details={"by": intent.public_id},
+        needs_human_since=None if cleared else since,
+        needs_human_reason="" if cleared else reason,
+    )
 
 
 def only_store(ticket: Ticket) -> Connection:
@@ -117,25 +239,33 @@ def only_store(ticket: Ticket) -> Connection:
     return stores[0]
 
 
-def _locked_target(connection: Connection, kind: Kind, parameters: Parameters) -> Target:
+def _locked_target(
+    connection: Connection, kind: Kind, parameters: Parameters, wish: Wish
+) -> Target:
+    """Lock the target, and before it, in order, that of what is corrected."""
     target, _ = Target.objects.get_or_create(
         workspace_id=connection.workspace_id,
         connection=connection,
         kind=kind.target_kind,
         identifier=parameters.target,
     )
-    return Target.objects.select_for_update(no_key=True).get(pk=target.pk)
+    lock_targets({target.pk} if wish.corrects is None else {target.pk, wish.corrects.target_id})
+    target.refresh_from_db()
+    return target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Birth:
+    """By whom, when, and as which occurrence an intent is born."""
+
+    by: Actor
+    at: datetime
+    key: UUID
+    occurrence: int
 
 
 def _insert(
-    ticket: Ticket,
-    target: Target,
-    wish: Wish,
-    parameters: Parameters,
-    *,
-    by: Actor,
-    at: datetime,
-    key: UUID,
+    ticket: Ticket, target: Target, wish: Wish, parameters: Parameters, born: _Birth
 ) -> Intent:
     reason = (
         wish.reason
@@ -155,17 +285,21 @@ def _insert(
         parameters=parameters.canonical(),
         amount=parameters.money.amount,
         currency=parameters.money.currency,
-        proposer_kind=by.kind,
-        proposer_identity=by.identity,
+        proposer_kind=born.by.kind,
+        proposer_identity=born.by.identity,
         reason=reason or None,
-        key=key,
+        occurrence=born.occurrence,
+        repeat_of=wish.repeat_of,
+        corrects=wish.corrects,
+        remainder_of=wish.remainder_of,
+        key=born.key,
         marker=new_marker(),
         event_count=1,
-        due_at=at,
-        created_at=at,
-        updated_at=at,
+        due_at=born.at,
+        created_at=born.at,
+        updated_at=born.at,
     )
-    record_birth(intent, reason=f"{by.kind} wants a {wish.kind} of {parameters.money}")
+    record_birth(intent, reason=f"{born.by.kind} wants a {wish.kind} of {parameters.money}")
     return intent
 
 

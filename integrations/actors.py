@@ -29,5 +29,8 @@ class Actor:
         return f"{self.kind}:{self.identity}"
 
 
+PEOPLE = frozenset({ActorKind.HUMAN_NODE, ActorKind.BRAND_TEAM})
+"""The kinds of actor that are persons: they alone approve, clear, accept and repeat what left."""
+
 SYSTEM = Actor(kind=ActorKind.SYSTEM, identity="razviel")
 """Razviel itself: sweeps, reconciliation, the Policy Gate."""

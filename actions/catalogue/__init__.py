@@ -8,8 +8,9 @@ from collections.abc import Mapping
 
 from actions.catalogue.kind import InvalidParameters, Kind, Parameters
 from actions.catalogue.refund import REFUND, RefundParameters
+from actions.catalogue.store_credit import STORE_CREDIT_KIND
 
-KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (REFUND,)}
+KINDS: Mapping[str, Kind] = {kind.name: kind for kind in (REFUND, STORE_CREDIT_KIND)}
 """Every kind, by its name."""
 
 
@@ -31,6 +32,7 @@ def kind_named(name: str) -> Kind:
 __all__ = [
     "KINDS",
     "REFUND",
+    "STORE_CREDIT_KIND",
     "InvalidParameters",
     "Kind",
     "Parameters",

@@ -18,6 +18,7 @@ from integrations.money import Money
 from integrations.ports import (
     Capabilities,
     FrozenRequest,
+    RefundBasis,
     RefundPart,
     SendOutcome,
     StorePort,
@@ -46,6 +47,11 @@ class Parameters(BaseModel):
     @abstractmethod
     def money(self) -> Money:
         """Return what is to move."""
+
+    @property
+    def basis(self) -> RefundBasis:
+        """Return for what money is given back, beside the amount."""
+        return RefundBasis()
 
     @abstractmethod
     def key_parameters(self) -> dict[str, Canonical]:
@@ -96,6 +102,8 @@ class Kind:
     required_scopes: frozenset[str]
     wording: Mapping[State, str]
     """What may be said in each state; `{money}` stands for the amount."""
+    to_store_credit: bool = False
+    """Does its money go to the customer's store credit, instead of back over the payments?"""
 
     def parse(self, data: Mapping[str, object]) -> Parameters:
         """Read parameters as a caller gave them.
@@ -117,6 +125,7 @@ _SENTENCES = {
     "missing": "It is missing; give it.",
     "extra_forbidden": "There is no such parameter; leave it out.",
     "string_type": "It must be text, in quotes.",
+    "string_pattern_mismatch": "Give its full identifier, with the kind that belongs here.",
 }
 
 

@@ -6,8 +6,10 @@ Does not say what evidence means for a state: that is `actions.guards.intents`.
 """
 
 from actions.durations import Durations
+from actions.states import CLEARABLE
 from integrations.guards import Guard, refuse
 
+_CLEARABLE = ", ".join(f"'{reason}'" for reason in sorted(CLEARABLE))
 _MAX_SENDS = Durations().max_sends
 
 ATTEMPT_BIRTH = Guard(
@@ -187,8 +189,9 @@ OUTCOME_FACT = Guard(
     newest := public.actions_newest_echo(NEW.external_object_id);
     IF newest IS NULL THEN {refuse("actions_outcome_fact", "an outcome is a fact that the platform echoed")} END IF;
     SELECT * INTO i FROM public.actions_intent WHERE id = NEW.intent_id;
-    IF NEW.intent_id IS NOT NULL AND (i.ticket_id <> q.ticket_id OR i.state NOT IN ('confirmed', 'accepted')) THEN
-        {refuse("actions_outcome_fact", "an outcome by an intent needs that intent confirmed or accepted, on the request''s ticket")}
+    IF NEW.intent_id IS NOT NULL AND (i.ticket_id <> q.ticket_id OR NOT (i.state IN ('confirmed', 'accepted')
+       OR (i.state = 'failed' AND NEW.statement_id IS NOT NULL AND COALESCE(public.actions_echo_standing(newest), 'open') = 'succeeded'))) THEN
+        {refuse("actions_outcome_fact", "an outcome by an intent needs that intent confirmed or accepted, or a late success and a person''s word, on the request''s ticket")}
     END IF;
     IF NEW.statement_id IS NULL AND (
         COALESCE(public.actions_echo_standing(newest), 'open') NOT IN ('succeeded', 'none')
@@ -215,15 +218,20 @@ APPROVAL_PERSON = Guard(
     name="actions_approval_person",
     table="actions_approval",
     when="BEFORE INSERT",
+    declare="shown public.actions_gatedecision;",
     body=f"""
-    IF NOT EXISTS (SELECT 1 FROM public.actions_intent i WHERE i.id = NEW.intent_id
-                   AND (i.proposer_kind, i.proposer_identity) <> (NEW.approver_kind, NEW.approver_identity)) THEN
+    SELECT * INTO shown FROM public.actions_gatedecision d WHERE d.id = NEW.decision_id;
+    IF NEW.used_at IS NOT NULL OR shown.intent_id IS DISTINCT FROM NEW.intent_id
+       OR shown.ruling NOT IN ('approve', 'hold') OR shown.shown_digest <> NEW.digest THEN
+        {refuse("actions_approval_person", "an approval covers exactly what a decision showed, and is used later")}
+    END IF;
+    IF shown.ruling = 'approve' AND NOT EXISTS (
+        SELECT 1 FROM public.actions_intent i WHERE i.id = NEW.intent_id
+        AND (i.proposer_kind, i.proposer_identity) <> (NEW.approver_kind, NEW.approver_identity)) THEN
         {refuse("actions_approval_person", "the approver is not the proposer")}
     END IF;
-    IF NEW.used_at IS NOT NULL OR NOT EXISTS (
-        SELECT 1 FROM public.actions_gatedecision d WHERE d.id = NEW.decision_id AND d.intent_id = NEW.intent_id
-        AND d.ruling = 'approve' AND d.shown_digest = NEW.digest) THEN
-        {refuse("actions_approval_person", "an approval covers exactly what a decision showed, and is used later")}
+    IF shown.ruling = 'hold' AND (NOT NEW.approves OR shown.reason NOT IN ({_CLEARABLE})) THEN
+        {refuse("actions_approval_person", "a person clears a reason that a look at its evidence can clear, and no other")}
     END IF;
     RETURN NEW;""",
 )

@@ -117,7 +117,8 @@ _TICKET_FAULT = f"""
                 SELECT 1 FROM public.actions_outcome o
                 LEFT JOIN public.actions_intent i ON i.id = o.intent_id
                 WHERE o.request_id = q.id
-                AND (o.intent_id IS NULL OR i.state IN ('confirmed', 'accepted'))
+                AND (o.intent_id IS NULL OR i.state IN ('confirmed', 'accepted')
+                     OR (i.state = 'failed' AND o.statement_id IS NOT NULL))
             )
         ) THEN RETURN 'a resolved ticket needs an outcome for each request'; END IF;
         IF t.connection_id IS NOT NULL AND NOT EXISTS (

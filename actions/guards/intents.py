@@ -7,7 +7,7 @@ Does not guard evidence: what a proof is made of stands in `actions.guards.evide
 
 from actions.durations import Durations
 from actions.guards.functions import quoted
-from actions.states import PAST_GATE, FailedReason, State, sql_arcs
+from actions.states import PAST_GATE, SETTLED, FailedReason, State, sql_arcs
 from integrations.guards import Guard, refuse
 
 INTENT = "actions_intent"
@@ -28,6 +28,7 @@ _ECHOED = quoted(
         State.FAILED,
     ]
 )
+_PEOPLE = "'human_node', 'brand_team'"
 _MAY_HAVE_LEFT = """EXISTS (
         SELECT 1 FROM public.actions_attempt a
         WHERE a.intent_id = NEW.id AND a.outcome IS DISTINCT FROM 'not_sent')"""
@@ -61,6 +62,30 @@ INTENT_BIRTH = Guard(
         SELECT 1 FROM public.actions_intent i WHERE i.id = NEW.repeat_of_id AND i.ticket_id = NEW.ticket_id
         AND i.kind = NEW.kind AND i.occurrence = NEW.occurrence - 1) THEN
         {refuse("actions_intent_birth", "a repeat is the next occurrence of an intent of its ticket and kind")}
+    END IF;
+    IF NEW.repeat_of_id IS NOT NULL AND EXISTS (
+        SELECT 1 FROM public.actions_intent i WHERE i.id = NEW.repeat_of_id
+        AND i.state NOT IN ({quoted(SETTLED)}) AND i.set_aside_at IS NULL) THEN
+        {refuse("actions_intent_birth", "nobody repeats what has not ended")}
+    END IF;
+    IF NEW.repeat_of_id IS NOT NULL AND NEW.proposer_kind NOT IN ({_PEOPLE}) AND EXISTS (
+        WITH RECURSIVE earlier AS (
+            SELECT i.id, i.repeat_of_id, i.state FROM public.actions_intent i WHERE i.id = NEW.repeat_of_id
+            UNION ALL
+            SELECT i.id, i.repeat_of_id, i.state FROM public.actions_intent i JOIN earlier e ON i.id = e.repeat_of_id)
+        SELECT 1 FROM earlier WHERE state NOT IN ('refused', 'withdrawn')) THEN
+        {refuse("actions_intent_birth", "what may have left is repeated by a person alone")}
+    END IF;
+    IF NEW.corrects_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM public.actions_intent i WHERE i.id = NEW.corrects_id AND i.ticket_id = NEW.ticket_id
+        AND i.state IN ('failed', 'refused')) THEN
+        {refuse("actions_intent_birth", "only what failed or was refused on the same ticket is corrected")}
+    END IF;
+    IF NEW.remainder_of_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM public.actions_intent i WHERE i.id = NEW.remainder_of_id AND i.ticket_id = NEW.ticket_id
+        AND i.target_id = NEW.target_id AND i.currency = NEW.currency AND NEW.amount < i.amount
+        AND (i.state = 'accepted' OR (i.state = 'reversed' AND NEW.proposer_kind IN ({_PEOPLE})))) THEN
+        {refuse("actions_intent_birth", "a remainder is less than an accepted or reversed intent of its ticket and target; a reversed one is made up for by a person alone")}
     END IF;
     RETURN NEW;""",
 )
@@ -129,8 +154,9 @@ _GATE_PROOF = f"""
         WHERE d.id = NEW.decision_id AND d.intent_id = NEW.id AND d.phase = 'worker' AND (
             d.ruling = 'allow' OR (d.ruling = 'approve' AND EXISTS (
                 SELECT 1 FROM public.actions_approval p
+                JOIN public.actions_gatedecision shown ON shown.id = p.decision_id
                 WHERE p.intent_id = NEW.id AND p.approves AND p.digest = d.shown_digest
-                AND p.used_at IS NOT NULL)))) THEN
+                AND shown.ruling = 'approve' AND p.used_at IS NOT NULL)))) THEN
         {refuse("actions_intent_proof", "past the gate needs the gate''s own yes, or an approval of exactly what was shown")}
     END IF;
     IF NEW.state = 'authorized' AND EXISTS (

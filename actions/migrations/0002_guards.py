@@ -1,21 +1,12 @@
-"""Install what the database guards on the tables of actions, and grant the application its share."""
+"""Where guards were first installed: the newest migration of that name does it for every database.
 
-from django.apps import apps as installed
+Guards are made from what the models declare today, so that only the last migration can install
+them: an earlier one would speak of columns that are not there yet.
+"""
+
 from django.db import migrations
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
-from django.db.migrations.state import StateApps
-
-from actions.guards import FUNCTIONS, GUARDS
-from integrations.guards import install
-
-
-def forwards(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
-    """Install the guards from what the models declare today; installing twice changes nothing."""
-    for statement in FUNCTIONS:
-        schema_editor.execute(statement, params=None)
-    install(schema_editor, installed.get_app_config("actions").get_models(), GUARDS)
 
 
 class Migration(migrations.Migration):
     dependencies = [("actions", "0001_initial"), ("integrations", "0002_guards"), ("tickets", "0002_guards")]
-    operations = [migrations.RunPython(forwards, migrations.RunPython.noop)]
+    operations = []

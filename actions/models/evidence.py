@@ -253,10 +253,17 @@ class EchoPart(WorkspaceRow):
     currency = models.CharField(max_length=3)
     gateway = models.CharField(max_length=120, blank=True)
     parent = models.CharField(max_length=200, blank=True)
+    shop_amount = models.DecimalField(max_digits=20, decimal_places=4, null=True, blank=True)
+    shop_currency = models.CharField(max_length=3, blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["echo", "identifier"], name="echopart_once"),
+            models.CheckConstraint(
+                condition=Q(shop_amount=None, shop_currency="")
+                | (Q(shop_amount__gte=0, shop_amount__lt=AMOUNT_BOUND) & ~Q(shop_currency="")),
+                name="echopart_shop_amount",
+            ),
             models.CheckConstraint(
                 condition=Q(standing__in=list(Standing)), name="echopart_standing"
             ),

@@ -14,6 +14,7 @@ from django.db.models.functions import Now
 
 from actions.policy.verdicts import Ruling
 from integrations.actors import ActorKind
+from integrations.models import SealedPayload
 from integrations.rows import (
     AMOUNT_BOUND,
     ScopedForeignKey,
@@ -89,7 +90,11 @@ class GateDecision(WorkspaceRow):
 
 
 class Approval(WorkspaceRow):
-    """A second person's word on the exact allocation that was shown. Used once."""
+    """A person's word on exactly what a decision showed.
+
+    On a decision that asks for approval: a second person's yes or no to the exact allocation, used
+    once. On one that holds: a person clears its reason by a look at its evidence.
+    """
 
     write_once: ClassVar = ("used_at",)
 
@@ -99,6 +104,7 @@ class Approval(WorkspaceRow):
     approver_kind = actor_kind()
     approver_identity = actor_identity()
     approves = models.BooleanField()
+    reason = ScopedForeignKey(SealedPayload, null=True, blank=True, related_name="+")
     digest = models.CharField(max_length=64)
     given_at = models.DateTimeField()
     expires_at = models.DateTimeField()
@@ -107,8 +113,7 @@ class Approval(WorkspaceRow):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["intent", "digest", "approver_kind", "approver_identity"],
-                name="approval_once",
+                fields=["decision", "approver_kind", "approver_identity"], name="approval_once"
             ),
             models.CheckConstraint(
                 condition=Q(approver_kind__in=[ActorKind.HUMAN_NODE, ActorKind.BRAND_TEAM])
@@ -134,18 +139,19 @@ class Approval(WorkspaceRow):
 
 
 class Counter(WorkspaceRow):
-    """How much of one limit is used: an amount or a count, for a subject.
+    """How much of one limit is used, in amount and in number, for a subject.
 
     It counts for one day in the brand's zone, or for all time.
     """
 
-    mutable: ClassVar = ("used",)
+    mutable: ClassVar = ("used", "count")
 
     name = models.CharField(max_length=40)
     subject = models.CharField(max_length=200, blank=True)
     day = models.DateField(null=True, blank=True)
     currency = models.CharField(max_length=3, blank=True)
     used = models.DecimalField(max_digits=20, decimal_places=4, default=0)
+    count = models.PositiveIntegerField(default=0)
 
     class Meta:
         constraints = [

@@ -66,6 +66,8 @@ class Intent(WorkspaceRow):
         "body_digest",
         "shop_amount",
         "shop_currency",
+        "counted_on",
+        "counted_at",
         "first_sent_at",
         "resend_until",
         "settles_at",
@@ -84,6 +86,7 @@ class Intent(WorkspaceRow):
         "set_aside_by_kind",
         "set_aside_by_identity",
         "set_aside_reason_id",
+        "accepted_reason_id",
     )
 
     public_id = public_id("int")
@@ -97,6 +100,8 @@ class Intent(WorkspaceRow):
     currency = models.CharField(max_length=3, blank=True)
     shop_amount = models.DecimalField(max_digits=20, decimal_places=4, null=True, blank=True)
     shop_currency = models.CharField(max_length=3, blank=True)
+    counted_on = models.DateField(null=True, blank=True)
+    counted_at = models.DateTimeField(null=True, blank=True)
     proposer_kind = actor_kind()
     proposer_identity = actor_identity()
     reason = ScopedForeignKey(SealedPayload, null=True, blank=True, related_name="+")
@@ -128,6 +133,7 @@ class Intent(WorkspaceRow):
     set_aside_by_kind = models.CharField(max_length=12, null=True, blank=True)  # noqa: DJ001 - write-once: null until set aside
     set_aside_by_identity = models.CharField(max_length=120, null=True, blank=True)  # noqa: DJ001 - write-once: null until set aside
     set_aside_reason = ScopedForeignKey(SealedPayload, null=True, blank=True, related_name="+")
+    accepted_reason = ScopedForeignKey(SealedPayload, null=True, blank=True, related_name="+")
     due_at = models.DateTimeField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     confirmed_at = models.DateTimeField(null=True, blank=True)
@@ -150,6 +156,15 @@ class Intent(WorkspaceRow):
                 condition=Q(shop_amount=None, shop_currency="")
                 | (Q(shop_amount__gte=0, shop_amount__lt=AMOUNT_BOUND) & ~Q(shop_currency="")),
                 name="intent_shop_money",
+            ),
+            models.CheckConstraint(
+                condition=Q(counted_on=None, counted_at=None)
+                | Q(counted_on__isnull=False, counted_at__isnull=False, shop_amount__isnull=False),
+                name="intent_counted_in_shop_money",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state=State.ACCEPTED) | Q(accepted_reason__isnull=False),
+                name="intent_accepted_with_a_reason",
             ),
             models.CheckConstraint(
                 condition=Q(proposer_kind__in=list(ActorKind)) & ~Q(proposer_identity=""),
@@ -240,6 +255,11 @@ class Intent(WorkspaceRow):
         indexes = [
             models.Index(fields=["due_at"], condition=Q(due_at__isnull=False), name="intent_due"),
             models.Index(fields=["workspace", "-updated_at", "-id"], name="intent_latest"),
+            models.Index(
+                fields=["workspace", "kind", "counted_at"],
+                condition=Q(counted_at__isnull=False),
+                name="intent_counted",
+            ),
             models.Index(
                 fields=["needs_human_since"],
                 condition=Q(needs_human_since__isnull=False),

@@ -336,7 +336,14 @@ def _confirmed(intent: Intent, at: datetime) -> None:
 
 def _accepted(intent: Intent, at: datetime) -> None:
     _partially_confirmed(intent, at)
-    move(intent, State.ACCEPTED, by=NODE, at=at, reason="the customer agreed")
+    move(
+        intent,
+        State.ACCEPTED,
+        by=NODE,
+        at=at,
+        reason="the customer agreed",
+        accepted_reason=make_payload(workspace=intent.workspace),
+    )
 
 
 def _failed(intent: Intent, at: datetime) -> None:

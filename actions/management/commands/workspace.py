@@ -14,6 +14,7 @@ from zoneinfo import available_timezones
 from django.core.management.base import CommandError, CommandParser
 from django.db import IntegrityError, transaction
 
+from actions.dispatch import resume_workspace
 from actions.policies import current_policy
 from integrations.clock import now
 from integrations.management.verbs import Verb, VerbCommand
@@ -93,7 +94,7 @@ class Command(VerbCommand):
         self._switch(
             asked,
             question="What {slug} held because of the pause is judged again, and may be sent.",
-            switch=resume,
+            switch=_then_judge_again(resume),
             said=("{slug} goes on.", "{slug} was not paused."),
         )
 
@@ -116,7 +117,7 @@ class Command(VerbCommand):
             question=(
                 "What {slug} held because of the kill switch is judged again, and may be sent."
             ),
-            switch=allow_writes,
+            switch=_then_judge_again(allow_writes),
             said=("{slug} may write again.", "{slug} was not killed."),
         )
 
@@ -132,6 +133,17 @@ class Command(VerbCommand):
         self.confirm(asked, question.format(slug=workspace.slug))
         changed = switch(workspace)
         self.say((said[0] if changed else said[1]).format(**vars(workspace)))
+
+
+def _then_judge_again(switch: Callable[[Workspace], bool]) -> Callable[[Workspace], bool]:
+    """Let what was held because of a switch come due once that is off."""
+
+    def switched(workspace: Workspace) -> bool:
+        changed = switch(workspace)
+        resume_workspace(workspace, now=now())
+        return changed
+
+    return switched
 
 
 def _new(parser: CommandParser) -> None:
