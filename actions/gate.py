@@ -25,7 +25,7 @@ from actions.catalogue.refund import (
 )
 from actions.counters import give_back, take
 from actions.gathering import circumstances, gather
-from actions.keys import digest
+from actions.keys import Canonical, digest
 from actions.locks import Locked, bump, lock_intent
 from actions.models import Approval, GateDecision, Intent, Phase, ReadCause
 from actions.moves import Columns, flag, move, remark
@@ -65,7 +65,7 @@ class Weighed:
     parts: tuple[RefundPart, ...]
     """The exact allocation; empty where none is wanted, or none is possible."""
     shown_digest: str
-    """The digest of exactly what would be sent; without an allocation, of the four verdicts."""
+    """The digest of exactly what would be sent; without an allocation, of what is in the way."""
 
 
 def judge_in_worker(intent_pk: int) -> bool:
@@ -188,13 +188,26 @@ def _shown_digest(
     parts: tuple[RefundPart, ...],
 ) -> str:
     if not parts:
-        return digest([verdict.as_record() for verdict in decision.verdicts])  # type: ignore[misc]  # records are canonical JSON
+        return digest(_what_stands_in_the_way(decision))
     return allocation_digest(
         order=facts.proposal.order,
         parts=parts,
         basis=facts.proposal.basis,
         notify=current.policy.kinds[intent.kind].notify,
     )
+
+
+def _what_stands_in_the_way(decision: Decision) -> list[Canonical]:
+    """List what every check found, with its evidence: a person clears that, not the arithmetic.
+
+    How much others have used of a limit meanwhile changes nothing of it.
+    """
+    return [
+        [verdict.check, finding.ruling, finding.reason, list(finding.evidence)]
+        for verdict in decision.verdicts
+        for finding in verdict.findings
+        if finding.ruling is not Ruling.ALLOW
+    ]
 
 
 def _freeze(intent: Intent, port: StorePort, weighed: Weighed) -> FrozenRequest:

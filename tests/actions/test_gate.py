@@ -48,7 +48,11 @@ def test_the_worker_keeps_all_four_verdicts_with_policy_facts_and_allocation(sta
                 "on an order of this ticket's customer."
             ),
         ),
-        "within_limits": ("allow", "12.50 EUR asked ≤ 100.00 EUR that need no second person."),
+        "within_limits": (
+            "allow",
+            "12.50 EUR asked ≤ 100.00 EUR that need no second person, "
+            "with room in every limit that adds up.",
+        ),
         "not_already_done": (
             "allow",
             "No equal effect on this order, and room beside what is under way.",
@@ -266,12 +270,10 @@ def test_through_a_blocked_connection_no_credential_is_handled(stage: Stage) -> 
     assert stage.shop.requests() == ()
 
 
-def test_two_currencies_on_one_order_are_held_until_limits_can_tell_them_apart(
-    stage: Stage,
-) -> None:
+def test_an_order_in_another_currency_counts_in_the_shops_own(stage: Stage) -> None:
     intent = stage.work(stage.propose(stage.case(currency="USD", rate="0.9")))
-    assert (intent.state, intent.state_reason) == ("held", "multi_currency")
-    assert stage.shop.effects() == ()
+    assert (intent.state, str(intent.money)) == ("confirmed", "12.50 USD")
+    assert (intent.shop_amount, intent.shop_currency) == (Decimal("11.25"), "EUR")
 
 
 def test_a_dispute_holds(stage: Stage) -> None:
