@@ -6,6 +6,7 @@ as {"amount": "12.50", "currency": "EUR"}; a later field of the facts is a later
 Does not know where decisions are kept, nor judges anything.
 """
 
+import json
 from collections.abc import Mapping
 
 from pydantic import TypeAdapter, ValidationError
@@ -39,9 +40,14 @@ def facts_of(record: Mapping[str, object]) -> Facts:
     except ValidationError as invalid:
         raise OtherRecord(_sentence(invalid)) from invalid
     # Whatever was ignored, filled in or converted on the way would show here.
-    if facts_record(facts) != dict(record):
+    if _spelled(facts_record(facts)) != _spelled(record):
         raise OtherRecord("The record reads as facts that would be written differently.")
     return facts
+
+
+def _spelled(record: Mapping[str, object]) -> str:
+    # As text, since to Python true is 1 and 1.0 is 1.
+    return json.dumps(dict(record), sort_keys=True)
 
 
 def _sentence(invalid: ValidationError) -> str:

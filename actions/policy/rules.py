@@ -7,7 +7,7 @@ Does not know where versions are kept, nor what happens on the store.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import (
@@ -27,6 +27,23 @@ from integrations.money import Money
 
 class InvalidPolicy(ValueError):
     """The policy can't be read as written: correct each field that the message names."""
+
+    def __init__(self, found: Sequence[tuple[str, str]]) -> None:
+        super().__init__(_in_one(found))
+        self.found = tuple(found)
+        """What can't be taken, as path and sentence; the path is empty for the whole."""
+
+
+class _Contradictory(ValueError):
+    """What was found at odds on the whole; each names its own path."""
+
+    def __init__(self, found: Sequence[tuple[str, str]]) -> None:
+        super().__init__(_in_one(found))
+        self.found = tuple(found)
+
+
+def _in_one(found: Iterable[tuple[str, str]]) -> str:
+    return "; ".join(f"{path}: {sentence}" if path else sentence for path, sentence in found)
 
 
 Amount = Annotated[
@@ -152,14 +169,14 @@ class Policy(_Strict):
     def _is_consistent(self) -> Self:
         found = list(self._contradictions())
         if found:
-            raise ValueError("; ".join(found))
+            raise _Contradictory(found)
         return self
 
-    def _contradictions(self) -> Iterator[str]:
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
         for name, rules in self.kinds.items():
             limits = {currency: limit.written() for currency, limit in rules.limits.items()}
             for path, sentence in contradictions(limits=limits, counts=rules.counts):
-                yield f"kinds.{name}.{path}: {sentence}"
+                yield f"kinds.{name}.{path}", sentence
 
     def as_record(self) -> dict[str, object]:
         """Return the policy as JSON keeps it; the same policy gives the same record."""
@@ -180,7 +197,7 @@ def parse_policy(data: Mapping[str, object]) -> Policy:
     try:
         return Policy.model_validate_json(json.dumps(data))
     except ValidationError as invalid:
-        raise InvalidPolicy(_sentences(invalid)) from invalid
+        raise InvalidPolicy(tuple(_sentences(invalid))) from invalid
 
 
 def policy_schema() -> dict[str, object]:
@@ -189,14 +206,10 @@ def policy_schema() -> dict[str, object]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def _sentences(invalid: ValidationError) -> str:
-    return "; ".join(
-        _sentence(error["loc"], error["msg"])
-        for error in invalid.errors(include_url=False, include_input=False)
-    )
-
-
-def _sentence(path: tuple[int | str, ...], message: str) -> str:
-    said = message.removeprefix("Value error, ")
-    # What contradicts itself was found on the whole, and names its own paths.
-    return f"{'.'.join(str(step) for step in path)}: {said}" if path else said
+def _sentences(invalid: ValidationError) -> Iterator[tuple[str, str]]:
+    for error in invalid.errors(include_url=False, include_input=False):
+        whole = error.get("ctx", {}).get("error")
+        if isinstance(whole, _Contradictory):
+            yield from whole.found
+        else:
+            yield ".".join(str(step) for step in error["loc"]), error["msg"]
