@@ -29,6 +29,7 @@ COMMANDS: dict[str, Command] = {
     "order": events.order,
     "read_lag": settings.read_lag,
     "refund": events.refund,
+    "refunds": events.refunds,
     "reached": settings.reached,
     "release": settings.release,
     "retry": events.retry,

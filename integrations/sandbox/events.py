@@ -25,6 +25,7 @@ from integrations.sandbox.store import (
     PAYMENT_KINDS,
     Customer,
     Dispute,
+    Duty,
     Line,
     Order,
     Refund,
@@ -46,6 +47,8 @@ class Purchase:
     payments: list[Json] | None = None
     lines: list[Json] | None = None
     shipping: str = "0"
+    duty: str = "0"
+    """Of the one line, where `lines` is left out."""
     created_at: str | None = None
     test: bool = False
     fulfillment: str = "UNFULFILLED"
@@ -65,8 +68,8 @@ def order(world: World, *, shop: str, **purchase: object) -> Json:
     )
     paid: list[Json] = [{"amount": asked.total}] if asked.payments is None else asked.payments
     placed.payments = [_payment(world, placed, item) for item in paid]
-    price = str(Decimal(asked.total) - Decimal(asked.shipping))
-    lines = asked.lines or [{"title": "Item", "quantity": 1, "price": price}]
+    price = str(Decimal(asked.total) - Decimal(asked.shipping) - Decimal(asked.duty))
+    lines = asked.lines or [{"title": "Item", "quantity": 1, "price": price, "duty": asked.duty}]
     placed.lines = [_line(world, placed, item) for item in lines]
     found.orders[placed.id] = placed
     return _order_json(placed)
@@ -83,6 +86,28 @@ def refund(
     payment: str | None = None,
 ) -> Json:
     """Refund as staff does in the admin (no app), or as another app does."""
+    return refunds(
+        world,
+        shop=shop,
+        order=order,
+        amount=amount,
+        notes=[note],
+        app_id=app_id,
+        payment=payment,
+    )[0]
+
+
+def refunds(
+    world: World,
+    *,
+    shop: str,
+    order: str,
+    amount: str,
+    notes: list[str | None],
+    app_id: str | None = None,
+    payment: str | None = None,
+) -> list[Json]:
+    """Make many equal refunds at once, one a note."""
     found = known_shop(world, shop)
     target = known_order(found, order)
     parents = [p for p in target.payments if p.kind in PAYMENT_KINDS and payment in (None, p.id)]
@@ -91,11 +116,11 @@ def refund(
     movement = Movement(parent=parents[0], amount=Decimal(amount))
     try:
         made = refund_by_staff(
-            world, found, target, movement=movement, note=note, made=Made(app_id=app_id)
+            world, found, target, movement=movement, notes=notes, made=Made(app_id=app_id)
         )
     except UserError as refused:
         raise ControlRefused(refused.message) from refused
-    return _refund_json(made)
+    return [_refund_json(one) for one in made]
 
 
 def settle(
@@ -216,11 +241,13 @@ def _payment(world: World, order: Order, asked: Json) -> Transaction:
 
 
 def _line(world: World, order: Order, asked: Json) -> Line:
+    duty = order.amount(Decimal(str(asked.get("duty", 0))))
     return Line(
         id=world.new_id("LineItem"),
         title=str(asked.get("title", "Item")),
         quantity=int(str(asked.get("quantity", 1))),
         unit_price=order.amount(Decimal(str(asked["price"]))),
+        duties=[Duty(id=world.new_id("Duty"), price=duty)] if duty.presentment > 0 else [],
     )
 
 
@@ -230,6 +257,7 @@ def _order_json(order: Order) -> Json:
         "name": order.name,
         "payments": [payment.id for payment in order.payments],
         "lines": [line.id for line in order.lines],
+        "duties": [duty.id for line in order.lines for duty in line.duties],
         "customer": order.customer.id if order.customer else None,
     }
 

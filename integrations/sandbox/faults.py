@@ -81,7 +81,8 @@ class FaultKind(StrEnum):
     READ_ERROR = "read_error"
     """A read answers INTERNAL_SERVER_ERROR. Nothing is said of the object."""
     TRUNCATED_REFUNDS = "truncated_refunds"
-    """A read gives the first `keep` refunds of an order; its agreements say that there are more."""
+    """A read gives the first `keep` refunds of an order; its agreements say that there are more,
+    and those are out of reach by identifier too, until the order's list is read without it."""
 
 
 NOT_EXECUTED = {
@@ -150,6 +151,7 @@ class FaultPlan:
         self._faults: list[Fault] = []
         self._met: dict[int, int] = {}
         self._all: dict[int, Fault] = {}
+        self._left_out: dict[tuple[str, str], frozenset[str]] = {}
 
     @property
     def next_number(self) -> int:
@@ -174,6 +176,16 @@ class FaultPlan:
             return fault
         return None
 
+    def leave_out(self, *, shop: str, order: str, refunds: frozenset[str]) -> None:
+        """Note what the last list of an order's refunds did not show for a fault."""
+        self._left_out.pop((shop, order), None)
+        if refunds:
+            self._left_out[shop, order] = refunds
+
+    def left_out(self, *, shop: str, order: str) -> frozenset[str]:
+        """Return the refunds of an order that can't be reached for a fault."""
+        return self._left_out.get((shop, order), frozenset())
+
     def find(self, number: int) -> Fault | None:
         """Return a declared fault, also one that is used up."""
         return self._all.get(number)
@@ -189,6 +201,7 @@ class FaultPlan:
         for fault in [fault for fault in self._all.values() if fault.shop == shop]:
             fault.released.set()
         self._faults = [fault for fault in self._faults if fault.shop != shop]
+        self._left_out = {key: out for key, out in self._left_out.items() if key[0] != shop}
 
 
 def _matches(fault: Fault, *, shop: str, operation: str, body: str) -> bool:

@@ -8,6 +8,7 @@ made elsewhere.
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +28,31 @@ class EffectPart:
     gateway: str
     amount: Decimal
     history: tuple[StatusAt, ...]
+    shop_amount: Decimal
+    """The same in the shop's own currency."""
 
     @property
     def status(self) -> str:
         """The status it has now."""
         return self.history[-1].status
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectLine:
+    """Items of a line that a refund took back."""
+
+    line_id: str
+    quantity: int
+    restock_type: str
+    location_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectDuty:
+    """What a refund gave back of a duty, in presentment money."""
+
+    duty_id: str
+    amount: Decimal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +75,10 @@ class Effect:
     """The request that made it; None for what staff did."""
     at: datetime
     parts: tuple[EffectPart, ...]
+    lines: tuple[EffectLine, ...] = ()
+    shipping: Decimal = Decimal(0)
+    """Presentment money, like the amounts of `duties`."""
+    duties: tuple[EffectDuty, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,13 +162,16 @@ def to_json(entry: Effect | Received) -> dict[str, object]:
 
 def effect_from_json(value: dict[str, object]) -> Effect:
     """Read an effect back from `to_json`."""
-    parts = value["parts"]
-    if not isinstance(parts, list):
-        raise TypeError("An effect's parts are a list.")
     plain = value | {
         "amount": Decimal(str(value["amount"])),
         "at": datetime.fromisoformat(str(value["at"])),
-        "parts": tuple(_part_from_json(part) for part in parts),
+        "parts": tuple(_part_from_json(part) for part in _rows(value["parts"])),
+        "lines": tuple(EffectLine(**line) for line in _rows(value["lines"])),
+        "shipping": Decimal(str(value["shipping"])),
+        "duties": tuple(
+            EffectDuty(duty_id=duty["duty_id"], amount=Decimal(duty["amount"]))
+            for duty in _rows(value["duties"])
+        ),
     }
     return Effect(**plain)  # type: ignore[arg-type]  # the other fields are JSON values already
 
@@ -153,15 +181,20 @@ def received_from_json(value: dict[str, object]) -> Received:
     return Received(**value | {"at": datetime.fromisoformat(str(value["at"]))})  # type: ignore[arg-type]  # as above
 
 
+def _rows(value: object) -> list[dict[str, Any]]:  # JSON of the shape that `to_json` wrote
+    if not isinstance(value, list):
+        raise TypeError("What an effect consists of is a list.")
+    return value
+
+
 def _part_from_json(part: dict[str, object]) -> EffectPart:
-    history = part["history"]
-    if not isinstance(history, list):
-        raise TypeError("A part's history is a list.")
     plain = part | {
         "amount": Decimal(str(part["amount"])),
         "history": tuple(
-            StatusAt(status=e["status"], at=datetime.fromisoformat(e["at"])) for e in history
+            StatusAt(status=e["status"], at=datetime.fromisoformat(e["at"]))
+            for e in _rows(part["history"])
         ),
+        "shop_amount": Decimal(str(part["shop_amount"])),
     }
     return EffectPart(**plain)  # type: ignore[arg-type]  # as above
 

@@ -23,6 +23,8 @@ class PlacedOrder:
     payments: tuple[str, ...]
     """Its payments' transaction identifiers, in order."""
     lines: tuple[str, ...]
+    duties: tuple[str, ...]
+    """Those of all lines, in order; a line without one has none."""
     customer: str | None
 
 

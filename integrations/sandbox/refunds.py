@@ -1,22 +1,30 @@
 """How the simulated store refunds: what becomes of the money, at once and later.
 
 Promises: a refund's note is kept unchanged; a gateway decides each transaction's status; every
-effect is in the ledger. Store credit and shipping are carried; what is refused is in `rules`.
+effect is in the ledger, with the lines, shipping and duties it was for. What is refused is in
+`rules`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
-from integrations.sandbox.ledger import Effect, EffectPart, StatusAt
+from integrations.sandbox.ledger import (
+    Effect,
+    EffectDuty,
+    EffectLine,
+    EffectPart,
+    StatusAt,
+)
 from integrations.sandbox.rules import (
-    NO_DUTIES,
     ORDER_MISSING,
     Input,
     Movement,
     UserError,
     check_currency,
     check_money,
+    duties,
     lines,
     movements,
     shipping,
@@ -49,27 +57,33 @@ def create_refund(world: World, shop: Shop, *, asked: Input, made: Made) -> Refu
     moved = movements(order, asked)
     taken = lines(world, order, asked)
     check_currency(order, asked.get("currency"))
-    if asked.get("refundDuties"):
-        raise UserError(field=("refundDuties",), message=NO_DUTIES)
     check_money(order, moved)
+    shipped, customs = shipping(order, asked.get("shipping")), duties(order, asked)
     note = asked.get("note")
     refund = _refund(world, order, made=made, note=None if note is None else str(note))
-    refund.lines = taken
-    refund.shipping = shipping(order, asked.get("shipping"))
+    refund.lines, refund.shipping, refund.duties = taken, shipped, customs
     return book(world, shop, order, refund=refund, moved=moved, made=made)
 
 
 def refund_by_staff(
-    world: World, shop: Shop, order: Order, *, movement: Movement, note: str | None, made: Made
-) -> Refund:
-    """Make a refund that no request of ours asked for, under the same caps.
+    world: World,
+    shop: Shop,
+    order: Order,
+    *,
+    movement: Movement,
+    notes: Sequence[str | None],
+    made: Made,
+) -> list[Refund]:
+    """Make refunds that no request of ours asked for, one a note, under the same caps.
 
     Raises:
-        UserError: over what the store still holds.
+        UserError: together over what the store still holds; then none is made.
     """
-    check_money(order, [movement])
-    refund = _refund(world, order, made=made, note=note)
-    return book(world, shop, order, refund=refund, moved=[movement], made=made)
+    check_money(order, [movement] * len(notes))
+    refunds = [_refund(world, order, made=made, note=note) for note in notes]
+    return [
+        book(world, shop, order, refund=refund, moved=[movement], made=made) for refund in refunds
+    ]
 
 
 def book(
@@ -176,6 +190,7 @@ def _record(world: World, shop: Shop, order: Order, refund: Refund, made: Made) 
             gateway=transaction.gateway,
             amount=transaction.amount.presentment,
             history=(StatusAt(status=transaction.status, at=refund.created_at),),
+            shop_amount=transaction.amount.shop,
         )
         for transaction in refund.transactions
     )
@@ -194,5 +209,19 @@ def _record(world: World, shop: Shop, order: Order, refund: Refund, made: Made) 
             request_number=made.request_number,
             at=refund.created_at,
             parts=parts,
+            lines=tuple(
+                EffectLine(
+                    line_id=line.line_id,
+                    quantity=line.quantity,
+                    restock_type=line.restock_type,
+                    location_id=line.location_id,
+                )
+                for line in refund.lines
+            ),
+            shipping=refund.shipping.presentment,
+            duties=tuple(
+                EffectDuty(duty_id=duty.duty_id, amount=duty.amount.presentment)
+                for duty in refund.duties
+            ),
         )
     )

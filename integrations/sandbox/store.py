@@ -53,6 +53,14 @@ class Transaction:
     error_code: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duty:
+    """What customs took for a line, all of its items together."""
+
+    id: str
+    price: Amount
+
+
 @dataclass(slots=True, kw_only=True)
 class Line:
     """A line of an order."""
@@ -61,6 +69,7 @@ class Line:
     title: str
     quantity: int
     unit_price: Amount
+    duties: list[Duty] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +80,15 @@ class RefundedLine:
     line_id: str
     quantity: int
     restock_type: str
+    location_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefundedDuty:
+    """How much of a duty a refund gives back."""
+
+    duty_id: str
+    amount: Amount
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,6 +105,7 @@ class Refund:
     transactions: list[Transaction]
     lines: list[RefundedLine]
     shipping: Amount
+    duties: list[RefundedDuty] = field(default_factory=list)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -178,6 +197,16 @@ class Order:
         """The shipping part of all refunds."""
         return sum((refund.shipping for refund in self.refunds), NOTHING)
 
+    @property
+    def shipping_left(self) -> Amount:
+        """How much of the shipping no refund has given back."""
+        return self.shipping - self.refunded_shipping
+
+    def left_of_duty(self, duty: Duty) -> Amount:
+        """What no refund has given back of a duty, whatever became of the money."""
+        given = [r for refund in self.refunds for r in refund.duties if r.duty_id == duty.id]
+        return duty.price - sum((refunded.amount for refunded in given), NOTHING)
+
     def left_of(self, payment: Transaction) -> Amount:
         """What one payment still has to give back."""
         own = [t for t in self.refund_transactions if t.parent_id == payment.id]
@@ -188,6 +217,10 @@ class Order:
         return sum(
             r.quantity for refund in self.refunds for r in refund.lines if r.line_id == line.id
         )
+
+    def refundable_quantity(self, line: Line) -> int:
+        """How many of a line's items no refund has taken back."""
+        return line.quantity - self.refunded_quantity(line)
 
     @property
     def financial_status(self) -> str:

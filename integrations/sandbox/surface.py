@@ -82,9 +82,10 @@ class ShopControls:
         Args:
             payments: what was paid; an empty list for an unpaid order.
             gateway: of the one payment, where `payments` is left out.
-            lines: each with `title`, `quantity`, `price`.
+            lines: each with `title`, `quantity`, `price`, `duty` (of the whole line).
             details: `currency` (presentment), `rate` (shop money per presentment unit), `email`,
-                `customer` (a name, or None for a guest), `shipping`, `test`, `fulfillment`.
+                `customer` (a name, or None for a guest), `shipping`, `duty` (of the one line,
+                where `lines` is left out), `test`, `fulfillment`.
         """
         paid = [Payment(amount=str(total), gateway=gateway)] if payments is None else payments
         told = self._do(
@@ -103,6 +104,7 @@ class ShopControls:
             name=told["name"],
             payments=tuple(told["payments"]),
             lines=tuple(told["lines"]),
+            duties=tuple(told["duties"]),
             customer=told["customer"],
         )
 
@@ -175,6 +177,18 @@ class ShopControls:
                 "refund", order=order, amount=amount, note=note, app_id=app_id, payment=payment
             )
         )
+
+    def refunds_by_staff(
+        self,
+        order: str,
+        *,
+        amount: str,
+        notes: Sequence[str | None],
+        app_id: str | None = None,
+    ) -> tuple[MadeRefund, ...]:
+        """Make many equal refunds at once over the order's first payment, one a note."""
+        told = self._do("refunds", order=order, amount=amount, notes=list(notes), app_id=app_id)
+        return tuple(_made(one) for one in told)
 
     def settle_refund(
         self,

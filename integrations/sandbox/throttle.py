@@ -5,11 +5,21 @@ The points of a document are near the recorded ones, not equal to them: Shopify 
 of its formula.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import TypeAlias
 
-from graphql import FieldNode, OperationDefinitionNode, OperationType, SelectionSetNode
+from graphql import (
+    BooleanValueNode,
+    FieldNode,
+    OperationDefinitionNode,
+    OperationType,
+    SelectionNode,
+    SelectionSetNode,
+    VariableNode,
+)
 
 Cost: TypeAlias = dict[str, object]
 
@@ -62,25 +72,45 @@ class Bucket:
         }
 
 
-def requested_points(operation: OperationDefinitionNode) -> int:
+def requested_points(
+    operation: OperationDefinitionNode, variables: Mapping[str, object] = MappingProxyType({})
+) -> int:
     """Count a document's points before it runs: one an object asked for, ten a mutation."""
     start = MUTATION_POINTS if operation.operation is OperationType.MUTATION else 0
-    return start + _objects_asked(operation.selection_set)
+    return start + _objects_asked(operation.selection_set, variables)
 
 
-def actual_points(operation: OperationDefinitionNode, data: dict[str, object] | None) -> int:
+def actual_points(
+    operation: OperationDefinitionNode,
+    data: dict[str, object] | None,
+    variables: Mapping[str, object] = MappingProxyType({}),
+) -> int:
     """Count the points of what was answered; a refusal costs too."""
     start = MUTATION_POINTS if operation.operation is OperationType.MUTATION else 0
-    return min(start + _objects_given(data) - 1, requested_points(operation))
+    return min(start + _objects_given(data) - 1, requested_points(operation, variables))
 
 
-def _objects_asked(selections: SelectionSetNode) -> int:
+def _objects_asked(selections: SelectionSetNode, variables: Mapping[str, object]) -> int:
     points = 0
     for node in selections.selections:
         inner = getattr(node, "selection_set", None)
-        if inner is not None:
-            points += (1 if isinstance(node, FieldNode) else 0) + _objects_asked(inner)
+        if inner is not None and not _is_left_out(node, variables):
+            own = 1 if isinstance(node, FieldNode) else 0
+            points += own + _objects_asked(inner, variables)
     return points
+
+
+def _is_left_out(node: SelectionNode, variables: Mapping[str, object]) -> bool:
+    # graphql-ruby, which Shopify runs, leaves out of its analysis what @skip and @include leave
+    # out of the answer. https://github.com/rmosolgo/graphql-ruby (lib/graphql/analysis/visitor.rb),
+    # from knowledge of it, not re-read.
+    for directive in node.directives or ():
+        value = directive.arguments[0].value if directive.arguments else None
+        given = variables.get(value.name.value) if isinstance(value, VariableNode) else None
+        said = value.value if isinstance(value, BooleanValueNode) else given
+        if (directive.name.value, said) in {("skip", True), ("include", False)}:
+            return True
+    return False
 
 
 def _objects_given(value: object) -> int:

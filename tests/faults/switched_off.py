@@ -29,7 +29,7 @@ from integrations.clock import now
 from integrations.http.client import HttpClient, TransactionOpen
 from integrations.models import Workspace
 from integrations.money import Money
-from integrations.platforms.shopify import adapter, parsing
+from integrations.platforms.shopify import order_reading, parsing
 from integrations.platforms.shopify.adapter import ShopifyAdapter
 from integrations.ports import (
     CallTrace,
@@ -257,7 +257,7 @@ def _any_read_is_complete(patch: pytest.MonkeyPatch) -> None:
     def whole(*args: object, **facts: object) -> OrderSnapshot:
         return replace(parsing.snapshot(*args, **facts), complete=True)  # type: ignore[arg-type]  # handed on as it came
 
-    patch.setattr(adapter, "snapshot", whole)
+    patch.setattr(order_reading, "snapshot", whole)
 
 
 def _only_cut_lists(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:

@@ -10,20 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from integrations.markers import find_markers
-from integrations.money import CurrencyMismatch, InvalidMoney, Money, platform_money, total
+from integrations.money import InvalidMoney, Money, platform_money
 from integrations.platforms.shopify.words import GATEWAY_MAX, STATUS_MAX, kept
 from integrations.ports import (
     AccountIdentity,
     CallTrace,
     Observation,
+    OrderLine,
     OrderSnapshot,
     Part,
     Standing,
     SuggestedPart,
 )
-
-LISTED_MAX = 250
-"""How many of a plain list are asked for; as many may mean that there are more."""
 
 _GID = re.compile(r"gid://shopify/(?P<type>[A-Za-z]+)/[1-9][0-9]*")
 
@@ -35,7 +33,6 @@ _STANDINGS = {
     "FAILURE": Standing.FAILED,
     "ERROR": Standing.FAILED,
 }
-_RECEIVED_KINDS = {"SALE", "CAPTURE"}
 # https://shopify.dev/docs/api/admin-graphql/2026-10/enums/DisputeStatus, by the schema of 2026-10
 # (read 2026-11-30). Only a dispute that the shop won leaves the money where it was; under every
 # other end the customer's bank has given it back, or may.
@@ -156,31 +153,42 @@ def makers(agreements: Iterable[Fields]) -> dict[str, str | None]:
     }
 
 
+def lines(connection: Fields) -> tuple[OrderLine, ...]:
+    """Read one page of an order's lines."""
+    return tuple(
+        OrderLine(
+            identifier=gid(row.get("id"), "LineItem"),
+            refundable=_count(row, "refundableQuantity"),
+        )
+        for row in rows(connection.get("nodes"), "nodes")
+    )
+
+
 def snapshot(
     order: Fields,
     *,
-    refunds_asked: int,
+    refunds: Iterable[Fields],
     makers: Mapping[str, str | None],
-    agreements_complete: bool,
+    lines: tuple[OrderLine, ...],
+    complete: bool,
     trace: CallTrace,
 ) -> OrderSnapshot:
     """Read one order.
 
     Args:
         order: Its fields.
-        refunds_asked: How many refunds the list could hold at most.
+        refunds: As many of its refunds as could be read.
         makers: As read from all pages of its agreements.
-        agreements_complete: Whether all pages were read, or none could be.
+        lines: As read from all pages of its lines, where they were asked for.
+        complete: Whether those are all its refunds.
         trace: Of the answer that holds the order.
     """
     identifier = gid(order.get("id"), "Order")
-    currency = _text(order, "presentmentCurrencyCode")
-    listed = rows(order.get("refunds"), "refunds")
-    payments = rows(order.get("transactions"), "transactions")
-    refunds = [
-        observation(row, order=identifier, author=makers.get(str(row.get("id")))) for row in listed
+    shop, presentment = _text(order, "currencyCode"), _text(order, "presentmentCurrencyCode")
+    received = order.get("totalReceivedSet")
+    seen = [
+        observation(row, order=identifier, author=makers.get(str(row.get("id")))) for row in refunds
     ]
-    whole = agreements_complete and len(listed) < refunds_asked and len(payments) < LISTED_MAX
     return OrderSnapshot(
         identifier=identifier,
         name=_text(order, "name"),
@@ -188,39 +196,47 @@ def snapshot(
         cancelled_at=_moment(order, "cancelledAt") if order.get("cancelledAt") else None,
         customer=optional_gid(order.get("customer"), "Customer"),
         email=_text(order, "email") if order.get("email") else None,
-        shop_currency=_text(order, "currencyCode"),
-        presentment_currency=currency,
-        received=_received(payments, currency),
+        shop_currency=shop,
+        presentment_currency=presentment,
+        received=_in(presentment, _presentment(received)),
+        received_shop=_in(shop, _shop(received)),
         suggested=_suggested(order.get("suggestedRefund")),
-        refunds=tuple(sorted(refunds, key=lambda seen: (seen.created_at, seen.identifier))),
-        dispute_open=_dispute_open(order),
-        complete=whole and makers.keys() <= {seen.identifier for seen in refunds},
+        refunds=tuple(sorted(seen, key=lambda one: (one.created_at, one.identifier))),
+        open_disputes=_open_disputes(order),
+        complete=complete,
         trace=trace,
+        lines=lines,
+        reckoned=_reckoned(order.get("reckoned"), presentment),
     )
 
 
 def _part(row: Fields) -> Part:
-    status = _text(row, "status")
+    status, amounts = _text(row, "status"), fields(row.get("amountSet"), "amountSet")
     return Part(
         identifier=gid(row.get("id"), "OrderTransaction"),
         status=kept(status, longest=STATUS_MAX),
         standing=_STANDINGS.get(status, Standing.OPEN),
-        money=_presentment(row.get("amountSet")),
+        money=_presentment(amounts),
         gateway=kept(str(row.get("gateway") or ""), longest=GATEWAY_MAX),
         parent=optional_gid(row.get("parentTransaction"), "OrderTransaction"),
+        # The document that makes a refund doesn't ask for it.
+        shop=_shop(amounts) if "shopMoney" in amounts else None,
     )
 
 
-def _received(payments: Iterable[Fields], currency: str) -> Money:
-    successful = (
-        _presentment(row.get("amountSet"))
-        for row in payments
-        if row.get("kind") in _RECEIVED_KINDS and row.get("status") == "SUCCESS"
-    )
-    try:
-        return total(successful, currency=currency)
-    except (CurrencyMismatch, InvalidMoney) as mismatch:
-        raise Unparseable("payments in more than one presentment currency") from mismatch
+def _in(currency: str, money: Money) -> Money:
+    if money.currency != currency:
+        raise Unparseable("received in another currency than the order's")
+    return money
+
+
+def _reckoned(suggestion: object, currency: str) -> Money | None:
+    if suggestion is None:
+        return None
+    money = _presentment(fields(suggestion, "reckoned").get("amountSet"))
+    if money.currency != currency:
+        raise Unparseable("reckoned in another currency than the order's")
+    return money
 
 
 def _suggested(suggestion: object) -> tuple[SuggestedPart, ...]:
@@ -243,18 +259,37 @@ def _suggested_part(row: Fields) -> SuggestedPart:
     )
 
 
-def _dispute_open(order: Fields) -> bool | None:
+def _open_disputes(order: Fields) -> tuple[str, ...] | None:
     if "disputes" not in order:
         return None
-    return any(row.get("status") != _DISPUTE_WON for row in rows(order["disputes"], "disputes"))
+    return tuple(
+        gid(row.get("id"), "OrderDisputeSummary")
+        for row in rows(order["disputes"], "disputes")
+        if row.get("status") != _DISPUTE_WON
+    )
 
 
 def _presentment(amounts: object) -> Money:
-    money = fields(fields(amounts, "amountSet").get("presentmentMoney"), "presentmentMoney")
+    return _money(amounts, "presentmentMoney")
+
+
+def _shop(amounts: object) -> Money:
+    return _money(amounts, "shopMoney")
+
+
+def _money(amounts: object, name: str) -> Money:
+    money = fields(fields(amounts, "amountSet").get(name), name)
     try:
         return platform_money(_text(money, "amount"), _text(money, "currencyCode"))
     except InvalidMoney as invalid:
         raise Unparseable("an amount that can't be read exactly") from invalid
+
+
+def _count(holder: Fields, name: str) -> int:
+    value = holder.get(name)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise Unparseable(f"{name} is no count")
+    return value
 
 
 def _moment(holder: Fields, name: str) -> datetime:

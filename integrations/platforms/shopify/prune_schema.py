@@ -35,7 +35,7 @@ SCHEMA_FILE = HERE / "schema.graphql"
 
 # What the product and its sandbox need beyond what the documents select today.
 ALWAYS_KEPT: Mapping[str, str] = {
-    "QueryRoot": "order node refund shop currentAppInstallation",
+    "QueryRoot": "order node nodes refund shop currentAppInstallation",
     "Mutation": "refundCreate",
     "Node": "id",
     "Order": "id name legacyResourceId createdAt updatedAt processedAt cancelledAt cancelReason "
@@ -47,13 +47,15 @@ ALWAYS_KEPT: Mapping[str, str] = {
     "Customer": "id legacyResourceId displayName defaultEmailAddress email",
     "CustomerEmailAddress": "emailAddress",
     "LineItem": "id title name sku quantity currentQuantity refundableQuantity "
-    "originalUnitPriceSet",
+    "originalUnitPriceSet duties",
+    "Duty": "id price",
     "LineItemConnection": "nodes edges pageInfo",
     "LineItemEdge": "cursor node",
     "MoneyBag": "shopMoney presentmentMoney",
     "MoneyV2": "amount currencyCode",
     "Refund": "id legacyResourceId note createdAt processedAt updatedAt order totalRefundedSet "
-    "transactions refundLineItems staffMember",
+    "transactions refundLineItems duties staffMember",
+    "RefundDuty": "amountSet originalDuty",
     "RefundLineItem": "id lineItem quantity restockType",
     "RefundLineItemConnection": "nodes edges pageInfo",
     "RefundLineItemEdge": "cursor node",
@@ -64,7 +66,7 @@ ALWAYS_KEPT: Mapping[str, str] = {
     "OrderTransactionEdge": "cursor node",
     "PageInfo": "hasNextPage hasPreviousPage startCursor endCursor",
     "SuggestedRefund": "amountSet maximumRefundableSet subtotalSet totalTaxSet shipping "
-    "suggestedTransactions suggestedRefundMethods",
+    "totalDutiesSet refundDuties suggestedTransactions suggestedRefundMethods",
     "ShippingRefund": "amountSet maximumRefundableSet taxSet",
     "SuggestedOrderTransaction": "gateway formattedGateway kind amountSet maximumRefundableSet "
     "parentTransaction",

@@ -21,7 +21,12 @@ from graphql import (
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.shopify.call import Answer, Call
 from integrations.sandbox.shopify.people import InstallationView, ShopView
-from integrations.sandbox.shopify.reading import node, readable_order, readable_refund
+from integrations.sandbox.shopify.reading import (
+    node,
+    nodes,
+    readable_order,
+    readable_refund,
+)
 from integrations.sandbox.shopify.refund_create import refund_create
 from integrations.sandbox.shopify.schema import load_schema
 from integrations.sandbox.shopify.validation import check_document
@@ -83,7 +88,7 @@ def throttled(call: Call, operation: OperationDefinitionNode) -> Answer:
             }
         ],
         "extensions": call.shop.bucket.extension(
-            requested=requested_points(operation), actual=None
+            requested=requested_points(operation, call.variables), actual=None
         ),
     }
 
@@ -91,7 +96,7 @@ def throttled(call: Call, operation: OperationDefinitionNode) -> Answer:
 def _charged(
     call: Call, document: DocumentNode, operation: OperationDefinitionNode
 ) -> tuple[Answer, bool]:
-    requested = requested_points(operation)
+    requested = requested_points(operation, call.variables)
     bucket = call.shop.bucket
     bucket.refill(call.world.clock.now())
     if call.meets(FaultKind.THROTTLED) or not bucket.affords(requested):
@@ -106,7 +111,7 @@ def _charged(
         field_resolver=_resolve,
         type_resolver=_name_type,
     )
-    actual = actual_points(operation, result.data)
+    actual = actual_points(operation, result.data, call.variables)
     bucket.spend(actual)
     return _spelled(result) | {
         "extensions": bucket.extension(requested=requested, actual=actual)
@@ -150,11 +155,17 @@ def _resolve_root(
         ),
         "order": lambda: readable_order(call, identifier),
         "node": lambda: node(call, identifier),
+        "nodes": lambda: nodes(call, _identifiers(arguments)),
         "refund": lambda: readable_refund(call, identifier),
         "shop": lambda: ShopView(call),
         "currentAppInstallation": lambda: InstallationView(call.app),
     }
     return roots[info.field_name]()
+
+
+def _identifiers(arguments: dict[str, object]) -> list[str]:
+    asked = arguments.get("ids")
+    return [str(item) for item in asked] if isinstance(asked, list) else []
 
 
 def _name_type(

@@ -9,9 +9,11 @@ from graphql import GraphQLError
 
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.shopify.call import Call, access_denied
+from integrations.sandbox.shopify.connections import MOST
 from integrations.sandbox.shopify.people import CustomerView
-from integrations.sandbox.shopify.views import LineView, OrderView, RefundView
-from integrations.sandbox.store import Order
+from integrations.sandbox.shopify.values import DutyView
+from integrations.sandbox.shopify.views import LineView, OrderView, RefundView, is_seen
+from integrations.sandbox.store import Order, Refund
 
 # Orders older than this need `read_all_orders`.
 # https://shopify.dev/docs/api/usage/access-scopes, read 2026-11-30: the last 60 days by default.
@@ -60,7 +62,9 @@ def node(call: Call, identifier: str) -> object:
     if identifier in call.shop.orders:
         return readable_order(call, identifier)
     refund = call.shop.refund(identifier)
-    for order_id in [refund.order_id] if refund else list(call.shop.orders):
+    if refund is not None:
+        return _refund(call, refund)
+    for order_id in call.shop.orders:
         view = readable_order(call, order_id)
         if view is None:
             continue
@@ -70,10 +74,34 @@ def node(call: Call, identifier: str) -> object:
     return None
 
 
+def nodes(call: Call, identifiers: list[str]) -> list[object]:
+    """Return objects of the shop in the order they were asked for; null for what isn't there.
+
+    Raises:
+        GraphQLError: more than a list may hold, or an identifier that is not one of Shopify's.
+    """
+    if len(identifiers) > MOST:
+        # The sandbox's own words: how the real store says it is not recorded.
+        raise GraphQLError(
+            f"At most {MOST} identifiers can be asked for at once",
+            extensions={"code": "MAX_INPUT_SIZE_EXCEEDED"},
+        )
+    return [node(call, identifier) for identifier in identifiers]
+
+
+def _refund(call: Call, refund: Refund) -> RefundView | None:
+    hidden = call.world.faults.left_out(shop=call.shop.name, order=refund.order_id)
+    if refund.id in hidden or not is_seen(call, refund):
+        return None
+    if readable_order(call, refund.order_id) is None:
+        return None
+    return RefundView(call, call.shop.orders[refund.order_id], refund)
+
+
 def _parts(call: Call, order: Order, view: OrderView) -> list[object]:
-    refunds = [RefundView(call, order, refund) for refund in view.seen_refunds]
-    lines = [LineView(order, line) for line in order.lines]
+    lines: list[object] = [LineView(order, line) for line in order.lines]
+    lines += [DutyView(order, duty) for line in order.lines for duty in line.duties]
     customer = (
         [CustomerView(order.customer)] if order.customer and call.app.may("read_customers") else []
     )
-    return [*refunds, *view.transactions(), *view.disputes, *lines, *customer]
+    return [*view.transactions(), *view.disputes, *lines, *customer]

@@ -1,8 +1,9 @@
-"""The small value types of the API: amounts of money in two currencies."""
+"""The small value types of the API: amounts of money in two currencies, and duties."""
 
 from decimal import Decimal
+from typing import ClassVar
 
-from integrations.sandbox.store import Amount, Order
+from integrations.sandbox.store import Amount, Duty, Order
 
 
 class MoneyView:
@@ -25,3 +26,12 @@ def bag(order: Order, amount: Amount) -> AmountView:
         presentment=MoneyView(amount.presentment, order.currency),
         shop=MoneyView(amount.shop, order.shop_currency),
     )
+
+
+class DutyView:
+    """`Duty`."""
+
+    typename: ClassVar[str] = "Duty"
+
+    def __init__(self, order: Order, duty: Duty) -> None:
+        self.id, self.price = duty.id, bag(order, duty.price)

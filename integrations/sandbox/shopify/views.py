@@ -1,7 +1,7 @@
 """How the store's records look through the API: one class a type, one attribute a field.
 
-Promises: every field of the pruned schema has its attribute (tested); what a fault hides from a
-read is hidden here, in `seen_refunds`. Does not change anything.
+Promises: every field of the pruned schema has its attribute (tested); what a fault or a lag hides
+from a read is hidden here. Changes nothing but what a cut list leaves out of reach.
 """
 
 from datetime import timedelta
@@ -10,10 +10,15 @@ from typing import ClassVar
 
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.shopify.call import Call, access_denied
-from integrations.sandbox.shopify.connections import Connection, Page, connect
+from integrations.sandbox.shopify.connections import MOST, Connection, Page, connect
 from integrations.sandbox.shopify.people import AppView, CustomerView, DisputeView
-from integrations.sandbox.shopify.suggestions import Asked, SuggestedRefundView, suggest
-from integrations.sandbox.shopify.values import AmountView, bag
+from integrations.sandbox.shopify.suggestions import (
+    Asked,
+    RefundDutyView,
+    SuggestedRefundView,
+    suggest,
+)
+from integrations.sandbox.shopify.values import AmountView, DutyView, bag
 from integrations.sandbox.store import Line, Order, Refund, RefundedLine, Transaction
 
 
@@ -110,9 +115,14 @@ class OrderView:
 
     def refunds(self, first: int | None = None) -> "list[RefundView]":
         """Refunds, oldest first: a plain list that can't be paged."""
-        views = [RefundView(self._call, self._order, refund) for refund in self.seen_refunds]
-        views = views if first is None else views[:first]
-        return views[: self._kept] if self._kept is not None else views
+        seen = self.seen_refunds
+        kept = len(seen) if self._kept is None else self._kept
+        hidden = frozenset(refund.id for refund in seen[kept:])
+        self._call.world.faults.leave_out(
+            shop=self._call.shop.name, order=self._order.id, refunds=hidden
+        )
+        shown = seen[: kept if first is None else min(first, kept, MOST)]
+        return [RefundView(self._call, self._order, refund) for refund in shown]
 
     def agreements(self, **page: object) -> "Connection[object]":
         """The order itself, then one agreement for each refund, naming its app."""
@@ -140,14 +150,18 @@ class OrderView:
     @property
     def seen_refunds(self) -> list[Refund]:
         """The refunds that a read sees now: those younger than the read lag are not there yet."""
-        lag = self._call.shop.read_lag
-        now = self._call.world.clock.now()
-        return [r for r in self._order.refunds if lag == timedelta(0) or r.created_at + lag <= now]
+        return [refund for refund in self._order.refunds if is_seen(self._call, refund)]
 
     @property
     def _kept(self) -> int | None:
         fault = self._call.fault
         return fault.keep if fault and fault.kind is FaultKind.TRUNCATED_REFUNDS else None
+
+
+def is_seen(call: Call, refund: Refund) -> bool:
+    """Say whether a read sees a refund now: one younger than the read lag isn't there yet."""
+    lag = call.shop.read_lag
+    return lag == timedelta(0) or refund.created_at + lag <= call.world.clock.now()
 
 
 class LineView:
@@ -158,10 +172,9 @@ class LineView:
     def __init__(self, order: Order, line: Line) -> None:
         self.id, self.title, self.name, self.sku = line.id, line.title, line.title, None
         self.quantity = line.quantity
-        self.current_quantity = self.refundable_quantity = line.quantity - order.refunded_quantity(
-            line
-        )
+        self.current_quantity = self.refundable_quantity = order.refundable_quantity(line)
         self.original_unit_price_set = bag(order, line.unit_price)
+        self.duties = [DutyView(order, duty) for duty in line.duties]
 
 
 class TransactionView:
@@ -209,6 +222,15 @@ class RefundView:
         self.total_refunded_set = bag(
             order, order.total_amount(refund.transactions, kinds=("REFUND",))
         )
+
+    @property
+    def duties(self) -> list[RefundDutyView]:
+        """What went back of duties."""
+        known = {duty.id: duty for line in self._order.lines for duty in line.duties}
+        return [
+            RefundDutyView(self._order, known[refunded.duty_id], refunded.amount)
+            for refunded in self._refund.duties
+        ]
 
     @property
     def order(self) -> OrderView:

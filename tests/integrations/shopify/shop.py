@@ -53,6 +53,11 @@ def money(amount: str, currency: str = "EUR") -> dict[str, object]:
     return {"presentmentMoney": {"amount": amount, "currencyCode": currency}}
 
 
+def both(amount: str, shop: str) -> dict[str, object]:
+    """Spell an amount in euros beside its worth in the shop's own dollars, as a read has it."""
+    return money(amount) | {"shopMoney": {"amount": shop, "currencyCode": "CAD"}}
+
+
 def transaction(**changes: object) -> dict[str, object]:
     return {
         "id": "gid://shopify/OrderTransaction/6001",

@@ -20,6 +20,7 @@ from tests.integrations.shopify.shop import (
     ORDER,
     REFUND,
     answering,
+    both,
     http,
     money,
     refund,
@@ -44,6 +45,12 @@ def agreements(*rows: object, after: str | None = None) -> dict[str, object]:
     }
 
 
+def read_refund(**changes: object) -> dict[str, object]:
+    """A refund as a read gives it: with the shop's own money."""
+    told = transactions(transaction(amountSet=both("12.5", "17.75")))
+    return refund(**{"transactions": told, **changes})
+
+
 def order(**changes: object) -> dict[str, object]:
     return {
         "id": ORDER,
@@ -54,13 +61,7 @@ def order(**changes: object) -> dict[str, object]:
         "customer": {"id": "gid://shopify/Customer/3"},
         "currencyCode": "CAD",
         "presentmentCurrencyCode": "EUR",
-        "transactions": [
-            {"id": PAYMENT, "kind": "SALE", "status": "SUCCESS", "amountSet": money("60.0")},
-            {"id": PAYMENT, "kind": "CAPTURE", "status": "SUCCESS", "amountSet": money("40.0")},
-            {"id": PAYMENT, "kind": "SALE", "status": "FAILURE", "amountSet": money("60.0")},
-            {"id": PAYMENT, "kind": "AUTHORIZATION", "status": "SUCCESS", "amountSet": money("9")},
-            {"id": PAYMENT, "kind": "REFUND", "status": "SUCCESS", "amountSet": money("12.5")},
-        ],
+        "totalReceivedSet": both("100.0", "142.0"),
         "suggestedRefund": {
             "suggestedTransactions": [
                 {
@@ -71,7 +72,7 @@ def order(**changes: object) -> dict[str, object]:
                 }
             ]
         },
-        "refunds": [refund()],
+        "refunds": [read_refund()],
         "agreements": agreements(agreement(None), agreement(REFUND)),
         "disputes": [],
         **changes,
@@ -112,11 +113,16 @@ def test_an_order_is_read_as_the_store_holds_it() -> None:
     assert (seen.customer, seen.email) == ("gid://shopify/Customer/3", "Ann@example.com")
     assert (seen.shop_currency, seen.presentment_currency) == ("CAD", "EUR")
     assert seen.received == eur("100.00")
+    assert seen.received_shop == Money(amount=Decimal(142), currency="CAD")
+    assert [(part.money, part.shop) for part in seen.refunds[0].parts] == [
+        (eur("12.5"), Money(amount=Decimal("17.75"), currency="CAD"))
+    ]
+    assert (seen.lines, seen.reckoned) == ((), None)
     assert seen.suggested == (SuggestedPart(parent=PAYMENT, gateway="manual", maximum=eur("87.5")),)
     assert [(one.identifier, one.target, one.author, one.markers) for one in seen.refunds] == [
         (REFUND, ORDER, APP, (MARKER,))
     ]
-    assert (seen.dispute_open, seen.complete) == (False, True)
+    assert (seen.open_disputes, seen.dispute_open, seen.complete) == ((), False, True)
     assert seen.trace.api_version == "2026-10"
 
 
@@ -135,7 +141,7 @@ def test_a_guest_order_that_was_cancelled_and_never_paid_is_read() -> None:
     seen = snapshot(
         customer=None,
         email=None,
-        transactions=[],
+        totalReceivedSet=both("0.0", "0.0"),
         refunds=[],
         suggestedRefund=None,
         agreements=agreements(),
@@ -164,80 +170,28 @@ def test_a_suggestion_without_a_payment_is_left_out_and_without_a_maximum_its_am
 
 
 @pytest.mark.parametrize(
-    ("statuses", "is_open"),
+    ("statuses", "open_ones"),
     [
-        ([], False),
-        (["WON"], False),
-        (["NEEDS_RESPONSE"], True),
-        (["WON", "UNDER_REVIEW"], True),
-        (["LOST"], True),
-        (["ACCEPTED"], True),
-        (["CHARGE_REFUNDED"], True),
-        (["BRAND_NEW"], True),
+        ([], ()),
+        (["WON"], ()),
+        (["NEEDS_RESPONSE"], (1,)),
+        (["WON", "UNDER_REVIEW"], (2,)),
+        (["LOST", "WON", "LOST"], (1, 3)),
+        (["ACCEPTED"], (1,)),
+        (["CHARGE_REFUNDED"], (1,)),
+        (["BRAND_NEW"], (1,)),
     ],
 )
 def test_a_dispute_stands_in_the_way_unless_the_shop_won_it(
-    statuses: list[str], is_open: bool
+    statuses: list[str], open_ones: tuple[int, ...]
 ) -> None:
     disputes = [
         {"id": f"gid://shopify/OrderDisputeSummary/{n}", "status": status}
         for n, status in enumerate(statuses, start=1)
     ]
-    assert snapshot(disputes=disputes).dispute_open is is_open
-
-
-def _listed(count: int) -> list[dict[str, object]]:
-    return [refund(id=f"gid://shopify/Refund/{n}") for n in range(1, count + 1)]
-
-
-@pytest.mark.parametrize(("count", "complete"), [(25, True), (249, True), (250, False)])
-def test_an_order_with_many_refunds_is_asked_for_again_at_its_full_size(
-    count: int, complete: bool
-) -> None:
-    small = http(200, {"data": {"order": order(refunds=_listed(25), agreements=agreements())}})
-    large = http(200, {"data": {"order": order(refunds=_listed(count), agreements=agreements())}})
-    seen, server = read(small, large)
-    assert isinstance(seen, OrderSnapshot)
-    assert (len(seen.refunds), seen.complete) == (count, complete)
-    assert [(asked["refunds"], asked["parts"]) for asked in variables(server)] == [
-        (25, 10),
-        (250, 50),
-    ]
-
-
-def test_an_order_with_few_refunds_is_asked_for_once() -> None:
-    seen, server = read(
-        http(200, {"data": {"order": order(refunds=_listed(24), agreements=agreements())}})
-    )
-    assert isinstance(seen, OrderSnapshot)
-    assert (len(seen.refunds), seen.complete, len(variables(server))) == (24, True, 1)
-
-
-def test_a_refund_of_many_parts_is_asked_for_again_at_its_full_size() -> None:
-    cut = refund(transactions=transactions(transaction(), more=True))
-    small = http(200, {"data": {"order": order(refunds=[cut], agreements=agreements())}})
-    large = http(200, {"data": {"order": order(refunds=[refund()], agreements=agreements())}})
-    seen, server = read(small, large)
-    assert isinstance(seen, OrderSnapshot)
-    assert (seen.complete, len(variables(server))) == (True, 2)
-
-
-def test_an_order_too_large_for_one_query_is_unreadable_and_never_half_believed() -> None:
-    small = http(200, {"data": {"order": order(refunds=_listed(25), agreements=agreements())}})
-    dear = http(200, {"errors": [{"message": "dear", "extensions": {"code": "MAX_COST_EXCEEDED"}}]})
-    seen, _ = read(small, dear)
-    assert isinstance(seen, Unreadable)
-    assert (seen.reason, seen.not_found) == ("max_cost_exceeded", False)
-
-
-def test_as_many_payments_as_were_asked_for_may_not_be_all() -> None:
-    paid = {"id": PAYMENT, "kind": "SALE", "status": "SUCCESS", "amountSet": money("1")}
-    assert not snapshot(transactions=[paid] * 250).complete
-
-
-def test_a_refund_that_the_agreements_name_and_the_list_lacks_makes_it_incomplete() -> None:
-    made = agreements(agreement(REFUND), agreement(OTHER_REFUND))
-    assert not snapshot(agreements=made).complete
+    seen = snapshot(disputes=disputes)
+    assert seen.open_disputes == tuple(f"gid://shopify/OrderDisputeSummary/{n}" for n in open_ones)
+    assert seen.dispute_open is bool(open_ones)
 
 
 def test_all_pages_of_the_agreements_are_read() -> None:
@@ -281,7 +235,7 @@ def test_disputes_that_may_not_be_seen_cost_a_fact_and_not_the_order() -> None:
     del without["disputes"]
     seen, server = read(hidden, http(200, {"data": {"order": without}}))
     assert isinstance(seen, OrderSnapshot)
-    assert (seen.dispute_open, seen.complete) == (None, True)
+    assert (seen.open_disputes, seen.dispute_open, seen.complete) == (None, None, True)
     assert [(v["withAgreements"], v["withDisputes"]) for v in variables(server)] == [
         (True, True),
         (True, False),
@@ -327,7 +281,7 @@ def test_a_person_who_may_not_be_seen_does_not_make_the_order_unreadable(
 
 @pytest.mark.parametrize(
     "path",
-    [("order", "refunds", 0, "note"), ("order", "suggestedRefund"), ("order", "transactions")],
+    [("order", "refunds", 0, "note"), ("order", "suggestedRefund"), ("order", "lineItems")],
 )
 def test_anything_else_that_is_hidden_is_no_evidence(path: tuple[object, ...]) -> None:
     raw = http(200, {"data": {"order": order()}, "errors": [denied(*path)]})
@@ -403,14 +357,18 @@ def test_an_answer_without_the_order_is_no_evidence_and_says_why(
         ({"refunds": [None]}, "refunds is no object"),
         ({"createdAt": "yesterday"}, "createdAt is no moment"),
         ({"presentmentCurrencyCode": None}, "presentmentCurrencyCode is no text"),
-        ({"presentmentCurrencyCode": "USD"}, "payments in more than one presentment currency"),
-        ({"presentmentCurrencyCode": "XXX"}, "payments in more than one presentment currency"),
+        ({"presentmentCurrencyCode": "USD"}, "received in another currency than the order's"),
+        ({"presentmentCurrencyCode": "XXX"}, "received in another currency than the order's"),
+        ({"currencyCode": "USD"}, "received in another currency than the order's"),
+        ({"totalReceivedSet": None}, "amountSet is no object"),
+        ({"totalReceivedSet": money("100.0")}, "shopMoney is no object"),
+        ({"totalReceivedSet": both("100.005", "142.0")}, "an amount that can't be read exactly"),
         ({"agreements": None}, "agreements is no object"),
         ({"disputes": None}, "disputes is no list"),
         ({"customer": {"id": ORDER}}, "not the identifier of a Customer"),
         (
-            {"refunds": [refund(transactions=transactions(transaction(), more=True))]},
-            "not every transaction of the refund is in the answer",
+            {"disputes": [{"id": REFUND, "status": "LOST"}]},
+            "not the identifier of a OrderDisputeSummary",
         ),
     ],
 )
