@@ -100,6 +100,8 @@ def _proposal(locked: Locked) -> Proposal:
 
 def _cleared(intent: Intent, *, at: datetime) -> Iterator[Cleared]:
     """Yield what people have cleared, each with the evidence that they were shown."""
+    if intent.state == State.PROPOSED:
+        return  # nobody was shown anything yet
     given = intent.approvals.filter(
         approves=True, decision__ruling=Ruling.HOLD, expires_at__gt=at
     ).select_related("decision")

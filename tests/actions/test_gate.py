@@ -50,8 +50,10 @@ def test_the_worker_keeps_all_four_verdicts_with_policy_facts_and_allocation(sta
         ),
         "within_limits": (
             "allow",
-            "12.50 EUR asked ≤ 100.00 EUR that need no second person, "
-            "with room in every limit that adds up.",
+            (
+                "12.50 EUR asked ≤ 100.00 EUR that need no second person, "
+                "with room in every limit that adds up."
+            ),
         ),
         "not_already_done": (
             "allow",
