@@ -9,16 +9,23 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from actions.api.evidence import (
+    ApprovalDocument,
     AttemptDocument,
     DecisionDocument,
     EchoDocument,
     EventDocument,
     ExternalReferenceDocument,
+    MoneyDocument,
+    RejectionDocument,
+    ShopAmountOf,
     VerdictDocument,
 )
-from actions.models import Attempt, Intent, IntentEvent
+from actions.gathering import evidence_of
+from actions.linking import CORRECTABLE, REPLACEABLE, missing_money
+from actions.models import Attempt, AttemptOutcome, Intent, IntentEvent
+from actions.policy import Ruling
 from actions.queries import may_be_said_of, newest_decision, newest_echo, reason_of
-from actions.states import NeedsHuman, State
+from actions.states import CLEARABLE, FailedReason, NeedsHuman, State
 from integrations.api.documents import (
     ActorOf,
     AmountOf,
@@ -27,6 +34,7 @@ from integrations.api.documents import (
     TextOrNull,
     choices,
 )
+from integrations.money import CurrencyMismatch
 
 
 class NeedsHumanDocument(Document):
@@ -69,6 +77,8 @@ class IntentInShort(Document):
     request = PublicIdOf("request")
     amount = AmountOf(allow_null=True)
     currency = serializers.CharField()
+    shop_amount = ShopAmountOf()
+    shop_currency = TextOrNull()
     external_reference = serializers.SerializerMethodField()
     needs_human = serializers.SerializerMethodField()
     created_at = serializers.DateTimeField()
@@ -107,12 +117,36 @@ class IntentDocument(IntentInShort):
     reason = serializers.SerializerMethodField(help_text="Null once the customer's data is erased.")
     occurrence = serializers.IntegerField()
     repeat_of = PublicIdOf("repeat_of", allow_null=True)
+    repeated_by = serializers.SerializerMethodField(help_text="The next occurrence.")
     corrects = PublicIdOf("corrects", allow_null=True)
+    corrected_by = serializers.SerializerMethodField()
+    may_be_corrected = serializers.SerializerMethodField(
+        help_text="May another proposal name it in `corrects` now?"
+    )
     remainder_of = PublicIdOf("remainder_of", allow_null=True)
+    remainders = serializers.SerializerMethodField()
+    rest = serializers.SerializerMethodField(
+        help_text=(
+            "What is missing of what was asked, once it was accepted or reversed; null otherwise, "
+            "and where what stands is in another currency."
+        )
+    )
     waits_for = PublicIdOf("waits_for", allow_null=True)
     decision = serializers.SerializerMethodField()
     verdicts = serializers.SerializerMethodField(
         help_text="The four checks, of the newest decision."
+    )
+    clearable = serializers.SerializerMethodField(
+        help_text="May a person clear what it is held for now, by a look at `evidence`?"
+    )
+    evidence = serializers.SerializerMethodField(
+        help_text="What it is held for now rests on these, by their identifiers."
+    )
+    approvals = serializers.SerializerMethodField(
+        help_text="What people have said of what the gate showed them, the first word first."
+    )
+    rejection = serializers.SerializerMethodField(
+        help_text="What the platform refused and why, where that ended it."
     )
     attempts = serializers.SerializerMethodField()
     echo = serializers.SerializerMethodField(help_text="What the platform itself said last.")
@@ -126,17 +160,83 @@ class IntentDocument(IntentInShort):
         """Return why the proposer wanted it."""
         return reason_of(intent)
 
+    def to_representation(self, instance: Intent) -> dict[str, object]:
+        """Look the newest decision up once for all that is shown of it."""
+        self._decision = newest_decision(instance)
+        shown: dict[str, object] = super().to_representation(instance)
+        return shown
+
+    @extend_schema_field(serializers.CharField(allow_null=True))
+    def get_repeated_by(self, intent: Intent) -> str | None:
+        """Return the intent that repeats it."""
+        return intent.repeats.values_list("public_id", flat=True).first()
+
+    def get_corrected_by(self, intent: Intent) -> list[str]:
+        """Return the intents that correct it, the first one first."""
+        return list(intent.corrections.order_by("pk").values_list("public_id", flat=True))
+
+    def get_may_be_corrected(self, intent: Intent) -> bool:
+        """Say whether it ended without what was asked, on a ticket that takes another proposal."""
+        return State(intent.state) in CORRECTABLE and intent.ticket.is_open
+
+    def get_remainders(self, intent: Intent) -> list[str]:
+        """Return the intents for its rest, the first one first."""
+        return list(intent.remainders.order_by("pk").values_list("public_id", flat=True))
+
+    @extend_schema_field(MoneyDocument(allow_null=True))
+    def get_rest(self, intent: Intent) -> object:
+        """Return what neither stands nor is being made up for."""
+        if State(intent.state) not in REPLACEABLE:
+            return None
+        try:
+            return MoneyDocument(missing_money(intent)).data
+        except CurrencyMismatch:
+            return None  # nobody can subtract what stands in another currency
+
     @extend_schema_field(DecisionDocument(allow_null=True))
-    def get_decision(self, intent: Intent) -> object:
+    def get_decision(self, _intent: Intent) -> object:
         """Return the gate's newest decision."""
-        decision = newest_decision(intent)
-        return None if decision is None else DecisionDocument(decision).data
+        return None if self._decision is None else DecisionDocument(self._decision).data
 
     @extend_schema_field(VerdictDocument(many=True))
-    def get_verdicts(self, intent: Intent) -> object:
+    def get_verdicts(self, _intent: Intent) -> object:
         """Return the four verdicts."""
-        decision = newest_decision(intent)
-        return VerdictDocument([] if decision is None else decision.verdicts, many=True).data
+        verdicts = [] if self._decision is None else self._decision.verdicts
+        return VerdictDocument(verdicts, many=True).data
+
+    def get_clearable(self, intent: Intent) -> bool:
+        """Say whether its hold is of the closed list and shows what it rests on."""
+        return intent.state_reason in CLEARABLE and bool(self._evidence(intent))
+
+    def get_evidence(self, intent: Intent) -> list[str]:
+        """Return what the present hold rests on."""
+        return list(self._evidence(intent))
+
+    def _evidence(self, intent: Intent) -> tuple[str, ...]:
+        decision = self._decision
+        if intent.state != State.HELD or decision is None:
+            return ()
+        said = (decision.ruling, decision.reason)
+        return evidence_of(decision) if said == (Ruling.HOLD, intent.state_reason) else ()
+
+    @extend_schema_field(ApprovalDocument(many=True))
+    def get_approvals(self, intent: Intent) -> object:
+        """Return every word that was given on it."""
+        words = intent.approvals.select_related("decision").order_by("pk")
+        return ApprovalDocument(words, many=True).data
+
+    @extend_schema_field(RejectionDocument(allow_null=True))
+    def get_rejection(self, intent: Intent) -> object:
+        """Return the code and the words of the attempt that the platform rejected."""
+        if (intent.state, intent.state_reason) != (State.FAILED, FailedReason.REJECTED):
+            return None
+        rejected = intent.attempts.filter(outcome=AttemptOutcome.REJECTED)
+        attempt = rejected.order_by("number").last()
+        if attempt is None:
+            return None
+        code, _, message = (attempt.outcome_reason or "").partition(": ")
+        said = {"code": code, "message": message, "attempt": attempt.number}
+        return RejectionDocument(said | {"at": attempt.closed_at}).data
 
     @extend_schema_field(AttemptDocument(many=True))
     def get_attempts(self, intent: Intent) -> object:

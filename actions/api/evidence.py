@@ -1,13 +1,15 @@
-"""How evidence reads over the API: verdicts, attempts, echoes, external references, events.
+"""How evidence reads over the API: verdicts, words, attempts, echoes, references, events.
 
 Promises: each row as it was recorded, the platform's own words uncompressed.
 Does not know what the evidence means for a state.
 """
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from actions.models import AttemptOutcome, Echo, Phase, ResolvedHow
+from actions.models import Approval, AttemptOutcome, Echo, Phase, ResolvedHow
 from actions.policy.verdicts import Check, Ruling
 from actions.states import State
 from integrations.api.documents import (
@@ -18,6 +20,7 @@ from integrations.api.documents import (
     TextOrNull,
     choices,
 )
+from integrations.money import Money
 from integrations.ports import Standing
 
 
@@ -29,12 +32,52 @@ class ExternalReferenceDocument(Document):
     identifier = serializers.CharField(help_text="As gid://shopify/Refund/1001.")
 
 
+class MoneyDocument(Document):
+    """An amount in its currency."""
+
+    amount = AmountOf()
+    currency = serializers.CharField()
+
+
+class ShopAmountOf(AmountOf):
+    """The amount of a row in the shop's own currency; null where the shop has not said."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            allow_null=True, help_text="The same in the shop's own currency, once it is known."
+        )
+
+    def to_representation(self, row: Any) -> Any:
+        """Return the amount at its currency's precision."""
+        if row.shop_amount is None:
+            return None
+        return Money(amount=row.shop_amount, currency=row.shop_currency).canonical()
+
+
+class EvidenceOf(serializers.ListField):
+    """The identifiers that a finding rests on; decisions from before there were any have none."""
+
+    child = serializers.CharField()
+
+    def __init__(self) -> None:
+        super().__init__(
+            source="*",
+            read_only=True,
+            help_text="What it was found in: what a person looks at who clears it.",
+        )
+
+    def to_representation(self, data: Any) -> list[Any]:
+        """Return them as they were recorded."""
+        return list(data.get("evidence", ()))
+
+
 class FindingDocument(Document):
     """One thing that a check found."""
 
     ruling = serializers.ChoiceField(choices(Ruling))
     reason = serializers.CharField(allow_null=True)
     sentence = serializers.CharField()
+    evidence = EvidenceOf()
 
 
 class VerdictDocument(Document):
@@ -44,14 +87,17 @@ class VerdictDocument(Document):
     ruling = serializers.ChoiceField(choices(Ruling))
     reason = serializers.CharField(allow_null=True)
     sentence = serializers.CharField()
+    evidence = EvidenceOf()
     also = FindingDocument(many=True, help_text="What else it found, strongest first.")
     facts = serializers.DictField()
 
 
 class PartToSendDocument(Document):
-    """How much goes back over one payment."""
+    """How much goes back over one payment, or to store credit."""
 
-    parent = serializers.CharField()  # type: ignore[assignment]  # the payment's
+    parent = TextOrNull(  # type: ignore[assignment]  # the payment's
+        help_text="The payment; null for store credit."
+    )
     gateway = serializers.CharField()
     amount = serializers.CharField()
     currency = serializers.CharField()
@@ -69,6 +115,38 @@ class DecisionDocument(Document):
     allocation = PartToSendDocument(many=True)
     shown_digest = serializers.CharField(help_text="The digest of what an approval would cover.")
     decided_at = serializers.DateTimeField()
+
+
+class ApprovalDocument(Document):
+    """A person's word on exactly what a decision showed."""
+
+    id = serializers.CharField(source="public_id")
+    by = ActorOf("approver")
+    approves = serializers.BooleanField(help_text="Yes or no.")
+    clears = serializers.SerializerMethodField(
+        help_text="The reason to hold that it clears; null for a yes or no to an allocation."
+    )
+    decision = PublicIdOf("decision")
+    digest = serializers.CharField(help_text="Of what was shown.")
+    given_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    used_at = serializers.DateTimeField(allow_null=True)
+
+    def get_clears(self, approval: Approval) -> str | None:
+        """Return the reason that was cleared."""
+        decision = approval.decision
+        return decision.reason if decision.ruling == Ruling.HOLD else None
+
+
+class RejectionDocument(Document):
+    """What the platform refused, and why."""
+
+    code = serializers.CharField(help_text="A short constant, as over_net_payment.")
+    message = serializers.CharField(
+        help_text="The platform's own words, as they are kept: without personal data."
+    )
+    attempt = serializers.IntegerField()
+    at = serializers.DateTimeField(allow_null=True)
 
 
 class AttemptDocument(Document):
@@ -100,6 +178,8 @@ class PartDocument(Document):
     standing = serializers.ChoiceField(choices(Standing), help_text="What that word means.")
     amount = AmountOf()
     currency = serializers.CharField()
+    shop_amount = ShopAmountOf()
+    shop_currency = TextOrNull()
     gateway = serializers.CharField()
     parent = TextOrNull()  # type: ignore[assignment]  # the payment's
 

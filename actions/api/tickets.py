@@ -20,15 +20,15 @@ from rest_framework.response import Response
 from actions.api.bodies import CloseBody
 from actions.api.documents import IntentInShort
 from actions.api.evidence import ExternalReferenceDocument
+from actions.api.views import named_intent
 from actions.closing import Fulfilment, NotResolvable, close_unresolved, resolve
-from actions.models import Intent, Outcome
-from actions.queries import intent_of_ticket, with_history
+from actions.models import Outcome
+from actions.queries import with_history
 from integrations.api.bodies import NoBody
 from integrations.api.documents import ActorOf, Document, PublicIdOf
-from integrations.api.problems import INVALID_FIELDS, NOT_HERE, Problem, ProblemType
+from integrations.api.problems import INVALID_FIELDS, Problem, ProblemType
 from integrations.api.schema import answers
 from integrations.clock import now
-from integrations.queries import NotHere
 from tickets.api import bodies, documents, views
 from tickets.models import CloseReason, Ticket, TicketStatus
 from tickets.queries import standing_resolution
@@ -201,16 +201,5 @@ def _fulfilments(ticket: Ticket, said: Sequence[Mapping[str, Any]]) -> Iterator[
             sentence = "The request was revised or is named twice; name each that stands, once."
             raise Problem(INVALID_FIELDS, errors={f"{field}.request": [sentence]})
         seen.add(request.pk)
-        intent = one.get("intent") and _intent(one["intent"], ticket, f"{field}.intent")
+        intent = one.get("intent") and named_intent(one["intent"], ticket, f"{field}.intent")
         yield Fulfilment(request=request, why=one["why"], intent=intent or None)
-
-
-def _intent(public_id: str, ticket: Ticket, field: str) -> Intent:
-    try:
-        return intent_of_ticket(public_id, ticket=ticket)
-    except NotHere:
-        raise Problem(
-            NOT_HERE,
-            detail="Nothing was written: the ticket has no such intent.",
-            errors={field: ["The ticket has no such intent; its document lists those it has."]},
-        ) from None
