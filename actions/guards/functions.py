@@ -4,7 +4,7 @@ Promises: each function reads and changes nothing, by a search path of its own.
 Does not refuse: the guards do.
 """
 
-from actions.states import SETTLED, State
+from actions.states import PAST_GATE, SETTLED, State
 from integrations.guards import SEARCH_PATH
 
 
@@ -14,6 +14,7 @@ def quoted(states: "frozenset[State] | list[State]") -> str:
 
 
 _SETTLED = quoted(SETTLED)
+_NOTHING_MORE = quoted(SETTLED - PAST_GATE)
 _SENT_UNSETTLED = quoted([State.EXECUTING, State.UNKNOWN, State.PENDING, State.PARTIALLY_CONFIRMED])
 
 _NEWEST_ECHO = f"""
@@ -66,6 +67,29 @@ _ECHO_IS_AS_ASKED = f"""
     $fn$
 """
 
+# How much of what was asked neither stands nor is being made up for: the same rule as
+# `actions.linking.missing_money`. A rest that ended counts as what of it stands, and what makes up
+# for it in turn; in another currency than was asked nobody can reckon, so that nothing is missing.
+_MISSING_MONEY = f"""
+    CREATE OR REPLACE FUNCTION public.actions_missing_money(of_intent bigint) RETURNS numeric
+    LANGUAGE sql STABLE {SEARCH_PATH} AS $fn$
+        WITH RECURSIVE covering AS (
+            SELECT i.id, i.amount, i.currency, false AS is_live
+            FROM public.actions_intent i WHERE i.id = of_intent
+            UNION ALL
+            SELECT r.id, r.amount, r.currency, r.state NOT IN ({_NOTHING_MORE})
+            FROM public.actions_intent r JOIN covering c ON r.remainder_of_id = c.id AND NOT c.is_live
+        )
+        SELECT (SELECT i.amount FROM public.actions_intent i WHERE i.id = of_intent) - sum(
+            CASE WHEN c.is_live THEN c.amount ELSE (
+                SELECT CASE WHEN bool_or(p.currency <> c.currency) THEN c.amount ELSE COALESCE(sum(p.amount), 0) END
+                FROM public.actions_externalobject o JOIN public.actions_echopart p
+                ON p.echo_id = public.actions_newest_echo(o.id) AND p.standing = 'succeeded'
+                WHERE o.intent_id = c.id) END)
+        FROM covering c
+    $fn$
+"""
+
 # The resolver is derived, never chosen: the same rule as `tickets.path.resolver_of`.
 _RESOLVER = f"""
     CREATE OR REPLACE FUNCTION public.actions_resolver(path jsonb, closed_by text) RETURNS text
@@ -100,7 +124,7 @@ _TICKET_FAULT = f"""
                          AND r.closed_by_kind IN ('human_node', 'brand_team'))
             ) THEN 'a ticket closes over an unsettled intent only if it was sent and a person closes it' END;
         END IF;
-        IF t.resolver <> public.actions_resolver(t.path, r.closed_by_kind) THEN
+        IF t.resolver IS DISTINCT FROM public.actions_resolver(t.path, r.closed_by_kind) THEN
             RETURN 'the resolver follows from the path and from who closed';
         END IF;
         IF EXISTS (SELECT 1 FROM public.actions_intent i
@@ -135,6 +159,7 @@ FUNCTIONS = (
     _ECHO_STANDING,
     _ECHO_IS_MONEY,
     _ECHO_IS_AS_ASKED,
+    _MISSING_MONEY,
     _RESOLVER,
     _TICKET_FAULT,
 )

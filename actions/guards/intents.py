@@ -38,7 +38,7 @@ INTENT_BIRTH = Guard(
     name="actions_intent_birth",
     table=INTENT,
     when="BEFORE INSERT",
-    declare="standing text;",
+    declare="standing text; earlier public.actions_intent;",
     body=f"""
     IF NEW.state <> 'proposed' OR NEW.event_count <> 1 OR NEW.first_sent_at IS NOT NULL
        OR NEW.confirmed_at IS NOT NULL OR NEW.decision_id IS NOT NULL OR NEW.resend_ended_at IS NOT NULL
@@ -81,11 +81,16 @@ INTENT_BIRTH = Guard(
         AND i.state IN ('failed', 'refused')) THEN
         {refuse("actions_intent_birth", "only what failed or was refused on the same ticket is corrected")}
     END IF;
-    IF NEW.remainder_of_id IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM public.actions_intent i WHERE i.id = NEW.remainder_of_id AND i.ticket_id = NEW.ticket_id
-        AND i.target_id = NEW.target_id AND i.currency = NEW.currency AND NEW.amount < i.amount
-        AND (i.state = 'accepted' OR (i.state = 'reversed' AND NEW.proposer_kind IN ({_PEOPLE})))) THEN
-        {refuse("actions_intent_birth", "a remainder is less than an accepted or reversed intent of its ticket and target; a reversed one is made up for by a person alone")}
+    IF NEW.remainder_of_id IS NOT NULL THEN
+        -- Locks it, so that two rests at one moment don't both find the same money missing.
+        SELECT * INTO earlier FROM public.actions_intent WHERE id = NEW.remainder_of_id FOR NO KEY UPDATE;
+        IF earlier.id IS NULL OR (earlier.ticket_id, earlier.target_id, earlier.currency) <> (NEW.ticket_id, NEW.target_id, NEW.currency)
+           OR NOT (earlier.state = 'accepted' OR (earlier.state = 'reversed' AND NEW.proposer_kind IN ({_PEOPLE}))) THEN
+            {refuse("actions_intent_birth", "a remainder follows an accepted or reversed intent of its ticket, target and currency; a reversed one is made up for by a person alone")}
+        END IF;
+        IF (NEW.amount <= public.actions_missing_money(earlier.id)) IS NOT TRUE THEN
+            {refuse("actions_intent_birth", "a remainder is no more than what is missing of what was asked")}
+        END IF;
     END IF;
     RETURN NEW;""",
 )

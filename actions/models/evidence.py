@@ -88,6 +88,7 @@ class Attempt(WorkspaceRow):
                 condition=Q(closed_at=None, outcome=None, closed_by=None)
                 | Q(
                     closed_at__isnull=False,
+                    outcome__isnull=False,
                     outcome__in=AttemptOutcome.values,
                     closed_by__isnull=False,
                 ),
@@ -97,7 +98,9 @@ class Attempt(WorkspaceRow):
                 condition=Q(resolved_at=None, resolved_how=None)
                 | Q(
                     resolved_at__isnull=False,
+                    resolved_how__isnull=False,
                     resolved_how__in=ResolvedHow.values,
+                    outcome__isnull=False,
                     outcome=AttemptOutcome.UNKNOWN,
                 ),
                 name="attempt_resolved_only_if_unknown",
@@ -261,7 +264,10 @@ class EchoPart(WorkspaceRow):
             models.UniqueConstraint(fields=["echo", "identifier"], name="echopart_once"),
             models.CheckConstraint(
                 condition=Q(shop_amount=None, shop_currency="")
-                | (Q(shop_amount__gte=0, shop_amount__lt=AMOUNT_BOUND) & ~Q(shop_currency="")),
+                | (
+                    Q(shop_amount__isnull=False, shop_amount__gte=0, shop_amount__lt=AMOUNT_BOUND)
+                    & ~Q(shop_currency="")
+                ),
                 name="echopart_shop_amount",
             ),
             models.CheckConstraint(

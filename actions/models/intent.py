@@ -68,6 +68,7 @@ class Intent(WorkspaceRow):
         "shop_currency",
         "counted_on",
         "counted_at",
+        "counted_for",
         "first_sent_at",
         "resend_until",
         "settles_at",
@@ -102,6 +103,7 @@ class Intent(WorkspaceRow):
     shop_currency = models.CharField(max_length=3, blank=True)
     counted_on = models.DateField(null=True, blank=True)
     counted_at = models.DateTimeField(null=True, blank=True)
+    counted_for = models.CharField(max_length=64, blank=True)
     proposer_kind = actor_kind()
     proposer_identity = actor_identity()
     reason = ScopedForeignKey(SealedPayload, null=True, blank=True, related_name="+")
@@ -149,12 +151,20 @@ class Intent(WorkspaceRow):
             models.CheckConstraint(condition=~Q(kind="") & ~Q(marker=""), name="intent_named"),
             models.CheckConstraint(
                 condition=Q(amount=None, currency="")
-                | (Q(amount__gt=0, amount__lt=AMOUNT_BOUND) & Q(currency__regex="^[A-Z]{3}$")),
+                | Q(
+                    amount__isnull=False,
+                    amount__gt=0,
+                    amount__lt=AMOUNT_BOUND,
+                    currency__regex="^[A-Z]{3}$",
+                ),
                 name="intent_money",
             ),
             models.CheckConstraint(
                 condition=Q(shop_amount=None, shop_currency="")
-                | (Q(shop_amount__gte=0, shop_amount__lt=AMOUNT_BOUND) & ~Q(shop_currency="")),
+                | (
+                    Q(shop_amount__isnull=False, shop_amount__gte=0, shop_amount__lt=AMOUNT_BOUND)
+                    & ~Q(shop_currency="")
+                ),
                 name="intent_shop_money",
             ),
             models.CheckConstraint(
@@ -245,6 +255,7 @@ class Intent(WorkspaceRow):
                 | Q(
                     state=State.UNKNOWN,
                     set_aside_at__isnull=False,
+                    set_aside_by_kind__isnull=False,
                     set_aside_by_kind__in=[ActorKind.HUMAN_NODE, ActorKind.BRAND_TEAM],
                     set_aside_by_identity__isnull=False,
                     set_aside_reason__isnull=False,

@@ -26,6 +26,7 @@ from tests.factories.intents import (
     claim,
     confirmed_intent,
     fail_as_absent,
+    find,
     hear,
     intent_in,
     lose_answer,
@@ -34,6 +35,7 @@ from tests.factories.intents import (
     make_statement,
     resolved_ticket,
     unknown_intent,
+    unsend,
 )
 from tests.factories.rows import (
     AI,
@@ -64,6 +66,7 @@ __all__ = [
     "close_attempt",
     "confirmed_intent",
     "fail_as_absent",
+    "find",
     "find_absent",
     "hear",
     "intent_in",
@@ -87,4 +90,5 @@ __all__ = [
     "resolve_attempts",
     "resolved_ticket",
     "unknown_intent",
+    "unsend",
 ]

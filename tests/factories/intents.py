@@ -62,14 +62,17 @@ class Given(TypedDict, total=False):
     amount: Decimal | None
     currency: str
     kind: str
+    by: Actor
     occurrence: int
     repeat_of: Intent
+    corrects: Intent
+    remainder_of: Intent
     key: UUID
 
 
 def make_intent(*, at: datetime | None = None, **given: Unpack[Given]) -> Intent:
     """Propose a refund of 12.50 EUR by the AI, with its first event."""
-    at = at or now()
+    at, by = at or now(), given.get("by", AI)
     ticket = given.get("ticket") or make_ticket()
     target = given.get("target") or _target(ticket, given.get("connection"))
     marker = new_marker()
@@ -84,11 +87,13 @@ def make_intent(*, at: datetime | None = None, **given: Unpack[Given]) -> Intent
             parameters={},
             amount=given.get("amount", AMOUNT),
             currency=given.get("currency", "EUR"),
-            proposer_kind=AI.kind,
-            proposer_identity=AI.identity,
+            proposer_kind=by.kind,
+            proposer_identity=by.identity,
             reason=given.get("reason"),
             occurrence=given.get("occurrence", 1),
             repeat_of=given.get("repeat_of"),
+            corrects=given.get("corrects"),
+            remainder_of=given.get("remainder_of"),
             key=given.get("key") or _key(ticket, marker),
             marker=marker,
             created_at=at,
@@ -177,11 +182,35 @@ def hear(
         move(intent, to, by=by, at=at, reason="read")
 
 
+def find(
+    intent: Intent,
+    *,
+    at: datetime,
+    to: State,
+    parts: list[tuple[Standing, Decimal]],
+    **changes: Unpack[Columns],
+) -> None:
+    """Settle an unknown intent by a read that finds its effect."""
+    with transaction.atomic():
+        read = make_read(target=intent.target, at=at)
+        external = make_object(target=intent.target, intent=intent)
+        make_echo(external_object=external, source=read, at=at, parts=parts)
+        resolve_attempts(intent, ResolvedHow.FOUND, at=at)
+        move(intent, to, by=SYSTEM, at=at, reason="found", **changes)
+
+
 def lose_answer(intent: Intent, *, at: datetime) -> None:
     """Close the open attempt of an executing intent with an unknown outcome."""
     with transaction.atomic():
         close_attempt(intent.attempts.latest("number"), AttemptOutcome.UNKNOWN, at=at)
         move(intent, State.UNKNOWN, by=SYSTEM, at=at, reason="timed out", unknown_since=at)
+
+
+def unsend(intent: Intent, *, at: datetime) -> None:
+    """Take back an executing intent of which provably nothing was sent."""
+    window: Columns = {"first_sent_at": None, "resend_until": None, "settles_at": None}
+    move(intent, State.AUTHORIZED, by=SYSTEM, at=at, reason="not sent", **window)
+    move(intent, State.WITHDRAWN, by=AI, at=at, reason="taken back")
 
 
 def intent_in(state: State, *, at: datetime | None = None, **given: Unpack[Given]) -> Intent:

@@ -17,9 +17,7 @@ ATTEMPT, READ, OBJECT, ECHO, PART, FINDING = (
     f"actions_{name}"
     for name in ("attempt", "read", "externalobject", "echo", "echopart", "finding")
 )
-OUTCOME, DECISION, APPROVAL, TARGET = (
-    f"actions_{name}" for name in ("outcome", "gatedecision", "approval", "target")
-)
+OUTCOME, DECISION, TARGET = (f"actions_{name}" for name in ("outcome", "gatedecision", "target"))
 BIRTH = f"{ATTEMPT}_birth"
 HOUR = timedelta(hours=1)
 SUCCESS = [(Standing.SUCCEEDED, factories.AMOUNT)]
@@ -170,6 +168,19 @@ def test_an_intent_has_one_open_attempt_at_most() -> None:
     factories.open_attempt(intent=intent, at=at)
     with refused_by("attempt_open_once"):
         factories.open_attempt(intent=intent, at=at)
+
+
+def test_an_attempt_is_closed_with_an_outcome_and_resolved_with_a_way() -> None:
+    at = now()
+    open_one = factories.intent_in(State.EXECUTING).attempts.get()
+    in_doubt = factories.unknown_intent().attempts.get()
+    for columns in ({}, {"closed_by": "answer"}, {"outcome": "unknown"}):
+        with refused_by("attempt_closed_with_outcome"):
+            change(ATTEMPT, open_one.pk, closed_at=at, **columns)
+    with refused_by("attempt_resolved_only_if_unknown"):
+        change(ATTEMPT, in_doubt.pk, resolved_at=at)
+    with refused_by("attempt_resolved_only_if_unknown"):
+        change(ATTEMPT, open_one.pk, resolved_at=at, resolved_how="found")
 
 
 @pytest.mark.parametrize("outcome", ["not_sent", "rejected"])
@@ -423,6 +434,58 @@ def test_an_accepted_intent_fulfils_with_a_person_s_word_alone() -> None:
         outcome_of(intent, statement_id=payload.pk, by_kind="human_node")
 
 
+def late_success(parts: list[tuple[Standing, Decimal]], *, failed_as: str = "money") -> Intent:
+    """Return a failed intent of which a later read says something else."""
+    intent, at = factories.unknown_intent(), now()
+    if failed_as == "absent":
+        assert intent.first_sent_at is not None
+        factories.fail_as_absent(intent, at=intent.first_sent_at)
+        bound = factories.make_object(target=intent.target, intent=intent)
+    else:
+        failed = [(Standing.FAILED, factories.AMOUNT)]
+        factories.find(intent, at=at, to=State.FAILED, parts=failed, state_reason="money_failed")
+        bound = intent.external_objects.get()
+    read = factories.make_read(target=intent.target, at=at)
+    factories.make_echo(external_object=bound, source=read, at=at, parts=parts)
+    return intent
+
+
+@pytest.mark.parametrize("failed_as", ["money", "absent"])
+def test_a_late_success_fulfils_with_a_person_s_word_alone(failed_as: str) -> None:
+    intent = late_success(SUCCESS, failed_as=failed_as)
+    payload = factories.make_payload(workspace=intent.workspace)
+    with refused_by(f"{OUTCOME}_fact", "or a late success and a person's word"):
+        outcome_of(intent)
+    with refused_by("outcome_statement_by_a_person"):
+        outcome_of(intent, statement_id=payload.pk)
+    with accepted():
+        outcome_of(intent, statement_id=payload.pk, by_kind="human_node")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [(Standing.FAILED, factories.AMOUNT)],
+        [(Standing.OPEN, factories.AMOUNT)],
+        [(Standing.SUCCEEDED, factories.AMOUNT / 2), (Standing.FAILED, factories.AMOUNT / 2)],
+        [],
+    ],
+)
+def test_no_word_makes_an_outcome_of_what_failed(parts: list[tuple[Standing, Decimal]]) -> None:
+    intent = late_success(parts)
+    payload = factories.make_payload(workspace=intent.workspace)
+    with refused_by(f"{OUTCOME}_fact", "or a late success and a person's word"):
+        outcome_of(intent, statement_id=payload.pk, by_kind="human_node")
+
+
+def test_a_late_success_fulfils_no_request_of_another_ticket() -> None:
+    intent = late_success(SUCCESS)
+    payload = factories.make_payload(workspace=intent.workspace)
+    foreign = factories.make_request(ticket=factories.make_ticket(workspace=intent.workspace))
+    with refused_by(f"{OUTCOME}_fact", "on the request's ticket"):
+        outcome_of(intent, request_id=foreign.pk, statement_id=payload.pk, by_kind="human_node")
+
+
 def test_an_intent_fulfils_no_request_of_another_ticket() -> None:
     intent = factories.confirmed_intent()
     foreign = factories.make_request(ticket=factories.make_ticket(workspace=intent.workspace))
@@ -473,58 +536,6 @@ def test_decisions_are_counted_so_that_the_last_word_is_known(number: int) -> No
         copy(DECISION, decision.pk, number=number)
     with accepted():
         copy(DECISION, decision.pk, number=2)
-
-
-def approval_of(intent: Intent, **columns: object) -> None:
-    """Insert a person's yes to what an intent's newest decision showed, unless told otherwise."""
-    decision, at = intent.decisions.latest("number"), now()
-    row = {
-        "workspace_id": intent.workspace_id, "public_id": f"apr-{at.isoformat()}", "intent_id": intent.pk,
-        "decision_id": decision.pk, "approver_kind": "human_node", "approver_identity": "node-1", "approves": True,
-        "digest": decision.shown_digest, "given_at": at, "expires_at": at + HOUR,
-    } | columns  # fmt: skip
-    add(APPROVAL, **row)
-
-
-def test_the_approver_is_not_the_proposer() -> None:
-    intent = factories.intent_in(State.AWAITING_APPROVAL)
-    with accepted():
-        approval_of(intent)
-    with refused_by(f"{APPROVAL}_person", "not the proposer"):
-        approval_of(
-            intent, approver_kind=intent.proposer_kind, approver_identity=intent.proposer_identity
-        )
-    with refused_by(f"{APPROVAL}_person", "not the proposer"):
-        approval_of(intent, intent_id=10**9)
-
-
-@pytest.mark.parametrize(
-    "columns", [{"digest": "another"}, {"used_at": "now"}, {"decision_id": 10**9}]
-)
-def test_an_approval_covers_what_was_shown_and_is_used_later(columns: dict[str, object]) -> None:
-    intent = factories.intent_in(State.AWAITING_APPROVAL)
-    with refused_by(f"{APPROVAL}_person", "exactly what a decision showed"):
-        approval_of(intent, **columns)
-
-
-def test_an_approval_answers_a_decision_that_asked_for_one() -> None:
-    with refused_by(f"{APPROVAL}_person", "exactly what a decision showed"):
-        approval_of(factories.intent_in(State.HELD))
-
-
-@pytest.mark.parametrize(("seconds", "may"), [(0, True), (3599, True), (-1, False), (3600, False)])
-def test_an_approval_is_used_between_its_giving_and_its_end(seconds: int, may: bool) -> None:
-    intent, at = factories.intent_in(State.AWAITING_APPROVAL), now()
-    approval = factories.make_approval(decision=intent.decisions.get(), at=at, expires_at=at + HOUR)
-    with accepted() if may else refused_by("approval_used_in_time"):
-        change(APPROVAL, approval.pk, used_at=at + timedelta(seconds=seconds))
-
-
-def test_a_no_is_never_used() -> None:
-    intent, at = factories.intent_in(State.AWAITING_APPROVAL), now()
-    approval = factories.make_approval(decision=intent.decisions.get(), at=at, approves=False)
-    with refused_by("approval_used_in_time"):
-        change(APPROVAL, approval.pk, used_at=at)
 
 
 def test_a_target_s_version_only_rises() -> None:

@@ -14,7 +14,6 @@ from actions.states import State, sql_arcs
 from integrations.clock import now
 from integrations.ports import Standing
 from tests import factories
-from tests.factories.intents import Given
 from tests.refusals import accepted, add, change, copy, execute, refused_by
 
 pytestmark = pytest.mark.django_db
@@ -120,19 +119,6 @@ def test_an_intent_acts_on_a_target_of_its_own_connection() -> None:
         copy(INTENT, intent.pk, target_id=other.pk)
 
 
-def test_a_repeat_is_the_next_occurrence_of_its_own_kind_and_ticket() -> None:
-    failed = factories.intent_in(State.FAILED)
-    stranger = factories.make_ticket(workspace=failed.workspace)
-    again: Given = {"repeat_of": failed, "target": failed.target, "ticket": failed.ticket}
-    again |= {"occurrence": 2}
-    others: tuple[Given, ...] = ({"occurrence": 3}, {"kind": "reply"}, {"ticket": stranger})
-    for otherwise in others:
-        with refused_by(BIRTH, "a repeat is the next occurrence"):
-            factories.make_intent(**again | otherwise)
-    with accepted():
-        factories.make_intent(**again)
-
-
 # --- moves ----------------------------------------------------------------------------------------------------
 
 
@@ -188,8 +174,24 @@ def test_an_event_belongs_to_a_move() -> None:
 )
 def test_a_person_alone_accepts_what_the_platform_holds_instead(kind: str, may: bool) -> None:
     intent = factories.intent_in(State.PARTIALLY_CONFIRMED)
+    reason = factories.make_payload(workspace=intent.workspace)
     with accepted() if may else refused_by(f"{INTENT}_event", "a person alone accepts"):
-        raw_move(intent, "accepted", by=(kind, "someone"))
+        raw_move(intent, "accepted", by=(kind, "someone"), accepted_reason_id=reason.pk)
+
+
+@pytest.mark.parametrize("origin", [State.PENDING, State.PARTIALLY_CONFIRMED])
+def test_nothing_is_accepted_without_a_reason(origin: State) -> None:
+    intent = factories.intent_in(origin)
+    with refused_by("intent_accepted_with_a_reason"):
+        raw_move(intent, "accepted", by=("human_node", "node-1"))
+
+
+def test_the_reason_of_what_was_accepted_stays() -> None:
+    intent = factories.intent_in(State.ACCEPTED)
+    another = factories.make_payload(workspace=intent.workspace)
+    for instead in (another.pk, None):
+        with refused_by(f"{INTENT}_changes", "accepted_reason_id is written once"):
+            change(INTENT, intent.pk, accepted_reason_id=instead)
 
 
 # --- the chain ------------------------------------------------------------------------------------------------
@@ -427,6 +429,22 @@ def test_what_an_open_attempt_may_send_is_not_withdrawn() -> None:
     factories.open_attempt(intent=intent, at=now())
     with refused_by(PROOF, "is not unsent again"):
         raw_move(intent, "withdrawn")
+
+
+@pytest.mark.parametrize(
+    "without", ["set_aside_by_kind", "set_aside_by_identity", "set_aside_reason_id", "set_aside_at"]
+)
+def test_what_is_set_aside_says_when_by_whom_and_why(without: str) -> None:
+    intent = factories.unknown_intent()
+    payload = factories.make_payload(workspace=intent.workspace)
+    columns: dict[str, object] = {
+        "set_aside_at": now(), "set_aside_by_kind": "human_node", "set_aside_by_identity": "node-1", "set_aside_reason_id": payload.pk,
+    }  # fmt: skip
+    for otherwise in ({without: None}, {"set_aside_by_kind": "ai"}):
+        with refused_by("intent_set_aside_by_a_person"):
+            change(INTENT, intent.pk, **columns | otherwise)
+    with accepted():
+        change(INTENT, intent.pk, **columns)
 
 
 # --- proof: failure ---------------------------------------------------------------------------------------
