@@ -15,10 +15,18 @@ from integrations.markers import new_marker
 from integrations.money import Money
 from integrations.platforms.shopify.adapter import (
     REFUND_CAPABILITIES,
+    STORE_CREDIT_GATEWAY,
     ShopifyAccount,
     ShopifyAdapter,
 )
-from integrations.ports import OrderSnapshot, RefundOrder, RefundPart, SendOutcome, StorePort
+from integrations.ports import (
+    OrderSnapshot,
+    RefundBasis,
+    RefundOrder,
+    RefundPart,
+    SendOutcome,
+    StorePort,
+)
 from integrations.sandbox.ledger import Effect, Received
 from integrations.sandbox.server import Sandbox
 from integrations.sandbox.surface import ShopControls
@@ -38,6 +46,8 @@ class Store:
     shop: ShopControls
     sandbox: Sandbox
     connect: Callable[[ShopControls, timedelta], StorePort]
+    store_credit_gateway: str
+    """What the platform names as the gateway of store credit."""
 
     def as_seen_by(self, shop: ShopControls) -> "Store":
         """Return the store as another token sees it."""
@@ -48,26 +58,52 @@ class Store:
         return replace(self, port=self.connect(self.shop, deadline))
 
     def refund_of(
-        self, order: str, amount: str, currency: str = "EUR", *, marker: str = ""
+        self,
+        order: str,
+        amount: str,
+        currency: str = "EUR",
+        *,
+        marker: str = "",
+        basis: RefundBasis | None = None,
     ) -> RefundOrder:
         """Ask for an amount back over the order's first payment that allows it."""
-        seen = self.port.read_order(order=order)
-        assert isinstance(seen, OrderSnapshot), seen
-        first = seen.suggested[0]
+        first = self.seen(order).suggested[0]
+        money = Money(amount=Decimal(amount), currency=currency)
+        part = RefundPart(parent=first.parent, gateway=first.gateway, money=money)
+        return self.refund_by(order, (part,), marker=marker, basis=basis)
+
+    def credit_of(
+        self, order: str, amount: str, currency: str = "EUR", *, basis: RefundBasis | None = None
+    ) -> RefundOrder:
+        """Ask for an amount as store credit."""
+        money = Money(amount=Decimal(amount), currency=currency)
+        part = RefundPart(parent=None, gateway=self.store_credit_gateway, money=money)
+        return self.refund_by(order, (part,), basis=basis)
+
+    def refund_by(
+        self,
+        order: str,
+        parts: tuple[RefundPart, ...],
+        *,
+        marker: str = "",
+        basis: RefundBasis | None = None,
+    ) -> RefundOrder:
+        """Ask for these parts."""
         marker = marker or new_marker()
         return RefundOrder(
             order=order,
-            parts=(
-                RefundPart(
-                    parent=first.parent,
-                    gateway=first.gateway,
-                    money=Money(amount=Decimal(amount), currency=currency),
-                ),
-            ),
+            parts=parts,
             marker=marker,
             key=str(uuid5(NAMESPACE_URL, marker)),
             notify=False,
+            basis=basis or RefundBasis(),
         )
+
+    def seen(self, order: str, *, basis: RefundBasis | None = None) -> OrderSnapshot:
+        """Read an order, which must be readable."""
+        found = self.port.read_order(order=order, basis=basis)
+        assert isinstance(found, OrderSnapshot), found
+        return found
 
     def send(self, refund: RefundOrder) -> SendOutcome:
         """Freeze and send."""
@@ -98,7 +134,13 @@ def shopify() -> Iterator[Store]:
     with Sandbox.running() as sandbox:
         shop = sandbox.shop("acme.myshopify.com", currency="EUR")
         port = connect(shop, DEADLINE)
-        yield Store(port=port, shop=shop, sandbox=sandbox, connect=connect)
+        yield Store(
+            port=port,
+            shop=shop,
+            sandbox=sandbox,
+            connect=connect,
+            store_credit_gateway=STORE_CREDIT_GATEWAY,
+        )
 
 
 STORES = {"shopify over HTTP": shopify}

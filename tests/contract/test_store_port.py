@@ -38,9 +38,7 @@ def eur(amount: str) -> Money:
 
 
 def seen(store: Store, order: str) -> OrderSnapshot:
-    found = store.port.read_order(order=order)
-    assert isinstance(found, OrderSnapshot), found
-    return found
+    return store.seen(order)
 
 
 class TestIdentify:

@@ -10,8 +10,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import timedelta
+from decimal import Decimal
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,11 +21,51 @@ from django.core.management import CommandError, call_command
 
 from integrations.sandbox.client import ControlClient
 from integrations.sandbox.commands import ControlRefused
+from integrations.sandbox.ledger import EffectDuty, EffectLine
 from integrations.sandbox.server import Sandbox
 from integrations.sandbox.surface import SandboxControls, ShopControls
 from tests.integrations.sandbox.asking import REFUND, refund, refund_input, send
 
 ROOT = Path(__file__).parents[3]
+
+
+def test_the_ledger_tells_what_a_refund_was_for_in_process_and_over_http(
+    controls: SandboxControls,
+) -> None:
+    shop = controls.shop("acme.myshopify.com", currency="EUR")
+    order = shop.order(total="1000", currency="JPY", rate="0.0061", shipping="200", duty="100")
+    line = {"lineItemId": order.lines[0], "quantity": 1, "restockType": "RETURN"}
+    asked: dict[str, Any] = {
+        "refundLineItems": [line],
+        "shipping": {"amount": "50"},
+        "refundDuties": [{"dutyId": order.duties[0]}],
+    }
+    assert refund(shop, order, "850", currency="JPY", **asked).user_errors == []
+    [effect] = controls.ledger.effects()
+    assert effect.lines == (
+        EffectLine(line_id=order.lines[0], quantity=1, restock_type="RETURN", location_id=None),
+    )
+    assert (effect.shipping, effect.duties) == (
+        Decimal(50),
+        (EffectDuty(duty_id=order.duties[0], amount=Decimal(100)),),
+    )
+    assert [(part.amount, part.shop_amount) for part in effect.parts] == [
+        (Decimal(850), Decimal("5.19"))
+    ]
+
+
+def test_many_refunds_are_made_at_once_or_none(controls: SandboxControls) -> None:
+    shop = controls.shop("acme.myshopify.com")
+    order = shop.order(total="3.00")
+    with pytest.raises(ControlRefused, match="greater than net payment received"):
+        shop.refunds_by_staff(order.id, amount="1.00", notes=["a", "b", "c", "d"])
+    assert shop.effects() == ()
+    made = shop.refunds_by_staff(order.id, amount="1.00", notes=["a", None, "c"])
+    assert [(one.id, one.note, one.app_id) for one in shop.effects()] == [
+        (made[0].id, "a", None),
+        (made[1].id, None, None),
+        (made[2].id, "c", None),
+    ]
 
 
 @pytest.fixture(params=["in process", "over HTTP"])

@@ -387,7 +387,25 @@ def test_a_list_of_refunds_can_break_off(shop: ShopControls) -> None:
     named = [node["refund"]["id"] for node in seen["agreements"]["nodes"] if "refund" in node]
     assert named == [shop.effects()[0].id]
     assert seen["agreements"]["pageInfo"] == {"hasNextPage": True}
+    query = "query($ids: [ID!]!) { nodes(ids: $ids) { id } }"
+    ids = [effect.id for effect in shop.effects()]
+    told = ask(shop, query, {"ids": ids}).json["data"]["nodes"]
+    assert told == [{"id": ids[0]}, None, None]
     assert len(read(shop, order)["refunds"]) == 3
+    assert ask(shop, query, {"ids": ids}).json["data"]["nodes"] == [{"id": one} for one in ids]
+
+
+def test_what_a_broken_list_left_out_is_back_once_the_faults_are_cleared(
+    shop: ShopControls,
+) -> None:
+    order = shop.order(total="15.00")
+    made = refund(shop, order, "5.00").payload["refund"]["id"]
+    shop.fault("truncated_refunds", operation="order", times=None)
+    assert read(shop, order)["refunds"] == []
+    query = "query($id: ID!) { node(id: $id) { id } }"
+    assert ask(shop, query, {"id": made}).json["data"] == {"node": None}
+    shop.clear_faults()
+    assert ask(shop, query, {"id": made}).json["data"] == {"node": {"id": made}}
 
 
 def test_reads_can_lag_behind(sandbox: Sandbox) -> None:

@@ -266,3 +266,74 @@ def test_a_shop_can_be_made_to_answer_as_one_version(shop: ShopControls) -> None
 def test_an_uninstalled_app_is_unauthorized(shop: ShopControls) -> None:
     shop.revoke_token()
     assert ask(shop, "{ shop { id } }").status == 401
+
+
+NODES = """query($ids: [ID!]!) {
+  nodes(ids: $ids) { __typename id ... on Refund { note transactions(first: 1) { nodes { id } } } }
+}"""
+
+
+def test_many_objects_are_found_at_once_in_the_order_they_were_asked_for(
+    shop: ShopControls,
+) -> None:
+    order = shop.order(total="20.00", shipping="1.00", duty="2.00")
+    first, second = shop.refunds_by_staff(order.id, amount="1.00", notes=["one", None])
+    asked = [second.id, "gid://shopify/Refund/1", first.id, order.duties[0], order.id]
+    told = ask(shop, NODES, {"ids": asked}).json["data"]["nodes"]
+    assert [None if one is None else (one["__typename"], one["id"]) for one in told] == [
+        ("Refund", second.id),
+        None,
+        ("Refund", first.id),
+        ("Duty", order.duties[0]),
+        ("Order", order.id),
+    ]
+    assert (told[0]["note"], told[2]["note"]) == (None, "one")
+
+
+def test_at_most_250_objects_are_asked_for_at_once(shop: ShopControls) -> None:
+    many = [f"gid://shopify/Refund/{n}" for n in range(1, 252)]
+    assert ask(shop, NODES, {"ids": many[:250]}).json["data"] == {"nodes": [None] * 250}
+    [error] = ask(shop, NODES, {"ids": many}).json["errors"]
+    assert error["extensions"] == {"code": "MAX_INPUT_SIZE_EXCEEDED"}
+
+
+def test_a_refund_that_reads_do_not_see_yet_is_not_found_by_identifier_either(
+    sandbox: Sandbox,
+) -> None:
+    shop = sandbox.shop("acme.myshopify.com")
+    shop.read_lag(timedelta(minutes=2))
+    made = shop.refund_by_staff(shop.order().id, amount="1.00").id
+    assert ask(shop, NODES, {"ids": [made]}).json["data"] == {"nodes": [None]}
+    sandbox.clock.advance(timedelta(minutes=2))
+    assert ask(shop, NODES, {"ids": [made]}).json["data"]["nodes"][0]["id"] == made
+
+
+def test_a_plain_list_of_refunds_gives_no_more_than_250(shop: ShopControls) -> None:
+    order = shop.order(total="100.00")
+    made = shop.refunds_by_staff(order.id, amount="0.10", notes=[None] * 251)
+    query = "query($id: ID!) { order(id: $id) { refunds(first: 250) { id } } }"
+    told = ask(shop, query, {"id": order.id}).json["data"]["order"]["refunds"]
+    assert [one["id"] for one in told] == [one.id for one in made[:250]]
+
+
+@pytest.mark.parametrize(
+    ("clause", "variables", "points"),
+    [
+        ("", {}, 3),
+        ("@include(if: true)", {}, 3),
+        ("@include(if: false)", {}, 1),
+        ("@skip(if: true)", {}, 1),
+        ("@skip(if: false)", {}, 3),
+        ("@include(if: $with)", {"with": True}, 3),
+        ("@include(if: $with)", {"with": False}, 1),
+    ],
+)
+def test_what_is_left_out_costs_nothing(
+    shop: ShopControls, clause: str, variables: dict[str, Any], points: int
+) -> None:
+    order = shop.order()
+    head = "query($id: ID!, $with: Boolean!)" if variables else "query($id: ID!)"
+    query = f"{head} {{ order(id: $id) {{ id customer {clause} {{ id defaultEmailAddress {{ "
+    query += "emailAddress } } } }"
+    cost = ask(shop, query, {"id": order.id, **variables}).json["extensions"]["cost"]
+    assert cost["requestedQueryCost"] == cost["actualQueryCost"] == points
