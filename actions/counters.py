@@ -1,7 +1,8 @@
 """Counters: how much of a brand's limits is used, by order, by customer and day, and by day.
 
 Promises: what an intent takes is taken in the transaction that authorizes it, under lock, and given
-back in the one that shows that nothing left; an intent is counted once at most, on one day.
+back in the one that shows that nothing left; an intent is counted once at most, for one day and one
+customer, and comes off those again, whatever the ticket and the brand's zone say by then.
 Does not know the limits: that is `actions.policy`. In the shop's currency, per kind of action.
 """
 
@@ -33,7 +34,19 @@ def brand_day(workspace: Workspace, *, at: datetime) -> date:
     return at.astimezone(ZoneInfo(workspace.time_zone)).date()
 
 
-def usage_of(intent: Intent, *, currency: str, on: date, recent_since: datetime | None) -> Usage:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where an intent is counted, beside its own order: on which day, for whom, in what."""
+
+    on: date
+    """The brand's day."""
+    customer: str
+    """Whose limit it is, by a digest; empty where nobody is named."""
+    currency: str
+    """The shop's."""
+
+
+def usage_of(intent: Intent, place: Place, *, recent_since: datetime | None) -> Usage:
     """Lock the counters that an intent would take from, and return how much of each is used.
 
     Whoever judges another intent of the workspace waits until this transaction ends, so that what
@@ -41,47 +54,50 @@ def usage_of(intent: Intent, *, currency: str, on: date, recent_since: datetime 
 
     Args:
         intent: Locked, with its ticket and its target.
-        currency: The shop's.
-        on: The brand's day.
+        place: Where it would be counted.
         recent_since: Since when to count what was authorized lately; None: not at all.
     """
-    subjects = _subjects(intent, on)
-    day, customer, order = (_used(row, currency) for row in _locked(intent, subjects, currency))
+    day, customer, order = (_used(row) for row in _locked(intent, place))
     recent = 0 if recent_since is None else _authorized_since(intent, recent_since)
     return Usage(order=order, customer=customer, day=day, recent=recent)
 
 
-def take(intent: Intent, amount: Money, *, on: date) -> None:
+def take(intent: Intent, amount: Decimal, place: Place) -> None:
     """Count an intent on its counters, which `usage_of` has locked in this transaction."""
-    _add(intent, amount.amount, 1, currency=amount.currency, on=on)
+    _add(intent, place, amount, 1)
 
 
-def give_back(intent: Intent) -> None:
-    """Take an intent off its counters again: nothing of it left, or it is judged anew."""
+def give_back(intent: Intent) -> bool:
+    """Take an intent off its counters again: nothing of it left, or it is judged anew.
+
+    Returns:
+        False where it wasn't counted.
+    """
     if intent.counted_on is None or intent.shop_amount is None:
-        return
-    currency, on = intent.shop_currency, intent.counted_on
-    _locked(intent, _subjects(intent, on), currency)
-    _add(intent, -intent.shop_amount, -1, currency=currency, on=on)
+        return False
+    place = Place(on=intent.counted_on, customer=intent.counted_for, currency=intent.shop_currency)
+    _locked(intent, place)
+    _add(intent, place, -intent.shop_amount, -1)
     Intent.objects.filter(pk=intent.pk).update(counted_on=None, counted_at=None)
     intent.counted_on = intent.counted_at = None
+    return True
 
 
-def _subjects(intent: Intent, on: date) -> tuple[_Subject, _Subject, _Subject]:
+def _subjects(intent: Intent, place: Place) -> tuple[_Subject, _Subject, _Subject]:
     """Name the counters of an intent, the widest first.
 
-    Tickets that name no customer share one counter: who is not named has no limit of his own.
+    What names no customer shares one counter: who is not named has no limit of his own.
     """
-    customer = intent.ticket.customer_id
     return (
-        _Subject(name=f"{intent.kind}.day", subject="", day=on),
-        _Subject(name=f"{intent.kind}.customer", subject=str(customer or ""), day=on),
+        _Subject(name=f"{intent.kind}.day", subject="", day=place.on),
+        _Subject(name=f"{intent.kind}.customer", subject=place.customer, day=place.on),
         _Subject(name=f"{intent.kind}.order", subject=str(intent.target_id), day=None),
     )
 
 
-def _locked(intent: Intent, subjects: Sequence[_Subject], currency: str) -> list[Counter]:
-    """Lock these counters in the order of their rows, made where they are missing."""
+def _locked(intent: Intent, place: Place) -> list[Counter]:
+    """Lock an intent's counters in the order of their rows, made where they are missing."""
+    subjects, currency = _subjects(intent, place), place.currency
     found = _lock(intent, subjects, currency)
     if len(found) < len(subjects):
         Counter.objects.bulk_create(
@@ -113,13 +129,13 @@ def _rows(intent: Intent, subjects: Sequence[_Subject], currency: str) -> QueryS
     return Counter.objects.filter(named, workspace_id=intent.workspace_id, currency=currency)
 
 
-def _add(intent: Intent, amount: Decimal, count: int, *, currency: str, on: date) -> None:
-    rows = _rows(intent, _subjects(intent, on), currency)
+def _add(intent: Intent, place: Place, amount: Decimal, count: int) -> None:
+    rows = _rows(intent, _subjects(intent, place), place.currency)
     rows.update(used=F("used") + amount, count=F("count") + count)
 
 
-def _used(counter: Counter, currency: str) -> Used:
-    return Used(amount=Money(amount=counter.used, currency=currency), count=counter.count)
+def _used(counter: Counter) -> Used:
+    return Used(amount=Money(amount=counter.used, currency=counter.currency), count=counter.count)
 
 
 def _authorized_since(intent: Intent, since: datetime) -> int:

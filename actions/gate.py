@@ -23,12 +23,12 @@ from actions.catalogue.refund import (
     allocation_digest,
     to_store_credit,
 )
-from actions.counters import give_back, take
-from actions.gathering import circumstances, gather
+from actions.counters import Place, give_back, take
+from actions.gathering import circumstances, counted_in, gather
 from actions.keys import Canonical, digest
 from actions.locks import Locked, bump, lock_intent
 from actions.models import Approval, GateDecision, Intent, Phase, ReadCause
-from actions.moves import Columns, flag, move, remark
+from actions.moves import Columns, flag, judge_again_where_room, move, remark
 from actions.policies import CurrentPolicy, current_policy
 from actions.policy import (
     Decision,
@@ -66,6 +66,8 @@ class Weighed:
     """The exact allocation; empty where none is wanted, or none is possible."""
     shown_digest: str
     """The digest of exactly what would be sent; without an allocation, of what is in the way."""
+    place: Place
+    """Where it is counted, if it is let go."""
 
 
 def judge_in_worker(intent_pk: int) -> bool:
@@ -117,6 +119,7 @@ def weigh(locked: Locked, reading: Reading | None, *, at: datetime) -> Weighed:
         decision=decision,
         parts=parts,
         shown_digest=_shown_digest(locked.intent, current, facts, decision, parts),
+        place=counted_in(locked, reading, at=at),
     )
 
 
@@ -151,9 +154,16 @@ def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | Non
         stop_on_another_version(intent, reading.snapshot.trace, asked=asked, at=at)
         stop_where_shut_out(intent, reading.snapshot, at=at)
     # What it took when it was authorized earlier comes back first, so that it can't block itself.
-    give_back(intent)
-    weighed = weigh(locked, reading, at=at)
-    decision, approval = weighed.decision, None
+    was_counted = give_back(intent)
+    authorized = _follow(locked, weigh(locked, reading, at=at), port, at=at)
+    if was_counted and not authorized:
+        judge_again_where_room(intent, at=at)
+    return authorized
+
+
+def _follow(locked: Locked, weighed: Weighed, port: StorePort | None, *, at: datetime) -> bool:
+    """Keep a decision and do as it says; True if the intent is authorized now."""
+    intent, decision, approval = locked.intent, weighed.decision, None
     if decision.ruling in (Ruling.ALLOW, Ruling.APPROVE) and not weighed.parts:
         _hold_unallocated(intent, at=at)
         return False
@@ -223,11 +233,14 @@ def _freeze(intent: Intent, port: StorePort, weighed: Weighed) -> FrozenRequest:
 
 
 def _keep(locked: Locked, weighed: Weighed, *, phase: Phase, at: datetime) -> GateDecision:
-    """Keep a decision with all that it stands on; a hold that says the same again is kept once."""
+    """Keep a decision with all that it stands on; a hold that says the same again is kept once.
+
+    One that a person has spoken of has had its word: who is to speak again gets another.
+    """
     intent, decision = locked.intent, weighed.decision
     newest, shown = intent.decisions.order_by("-number").first(), weighed.shown_digest
     is_same = newest is not None and (newest.shown_digest, newest.phase) == (shown, phase)
-    if newest is not None and is_same and not weighed.parts:
+    if newest is not None and is_same and not weighed.parts and not newest.approval_set.exists():
         return newest
     return GateDecision.objects.create(
         workspace_id=intent.workspace_id,
@@ -266,13 +279,13 @@ def _authorize(
     at: datetime,
 ) -> None:
     """Let it go: take from the limits, use the approval, freeze what will be sent."""
-    intent, why = locked.intent, weighed.decision.sentence
+    intent, why, place = locked.intent, weighed.decision.sentence, weighed.place
     counted, frozen = weighed.facts.asked_of_limits, _freeze(intent, port, weighed)
     if counted is None:
         raise ValueError(
             f"{intent.public_id} was let go, and what it takes of the limits is not known."
         )
-    take(intent, counted, on=weighed.facts.day)
+    take(intent, counted.amount, place)
     changes: Columns = {
         "decision": kept,
         "document": frozen.document,
@@ -282,8 +295,9 @@ def _authorize(
         "due_at": at,
         "shop_amount": counted.amount,
         "shop_currency": counted.currency,
-        "counted_on": weighed.facts.day,
+        "counted_on": place.on,
         "counted_at": at,
+        "counted_for": place.customer,
     }
     details = {"decision": kept.public_id, "request_digest": frozen.digest}
     if approval is not None:

@@ -13,7 +13,8 @@ from datetime import datetime, timedelta
 from django.db.models import F
 
 from actions.catalogue import Kind, kind_named
-from actions.counters import brand_day, usage_of
+from actions.counters import Place, brand_day, usage_of
+from actions.keys import digest
 from actions.locks import Locked
 from actions.models import GateDecision, Intent
 from actions.occurrences import earlier_occurrences
@@ -46,8 +47,7 @@ def gather(locked: Locked, reading: Reading | None, *, policy: Policy, at: datet
 
     Locks the counters of the brand's limits, so that what is judged can be taken.
     """
-    intent = locked.intent
-    currency, day = _shop_currency(intent, reading), brand_day(intent.workspace, at=at)
+    intent, place = locked.intent, counted_in(locked, reading, at=at)
     rules = policy.kinds.get(intent.kind)
     velocity = None if rules is None or rules.velocity is None else rules.velocity.minutes
     order = None
@@ -64,14 +64,36 @@ def gather(locked: Locked, reading: Reading | None, *, policy: Policy, at: datet
         order=order,
         usage=usage_of(
             intent,
-            currency=currency,
-            on=day,
+            place,
             recent_since=None if velocity is None else at - timedelta(minutes=velocity),
         ),
-        shop_currency=currency,
-        day=day,
+        shop_currency=place.currency,
+        day=place.on,
         cleared=tuple(_cleared(intent, at=at)),
     )
+
+
+def counted_in(locked: Locked, reading: Reading | None, *, at: datetime) -> Place:
+    """Return where an intent is counted against the brand's limits, if it is let go now."""
+    intent = locked.intent
+    return Place(
+        on=brand_day(intent.workspace, at=at),
+        customer=_counted_for(locked, reading),
+        currency=_shop_currency(intent, reading),
+    )
+
+
+def _counted_for(locked: Locked, reading: Reading | None) -> str:
+    """Name whose limit it is: the order's customer, in however many tickets they are named.
+
+    Each ticket has a customer's row of its own, so that alone it would be no limit at all.
+    """
+    snapshot, customer = None if reading is None else reading.snapshot, locked.ticket.customer
+    bought = snapshot.customer if isinstance(snapshot, OrderSnapshot) else None
+    named = bought or (customer.store_identifier if customer is not None else "")
+    if named:
+        return digest([locked.intent.connection.public_id, named])
+    return "" if customer is None else digest([customer.public_id])
 
 
 def _shop_currency(intent: Intent, reading: Reading | None) -> str:

@@ -59,6 +59,7 @@ class Columns(TypedDict, total=False):
     shop_currency: str
     counted_on: date | None
     counted_at: datetime | None
+    counted_for: str
     accepted_reason: SealedPayload
 
 
@@ -116,10 +117,17 @@ def move(
     was_counted = intent.counted_on is not None
     if was_counted and _had_no_effect(to, changes.get("state_reason", "")):
         give_back(intent)
-        judge_again_soon(_held_by_limits(intent), at=at)
+        judge_again_where_room(intent, at=at)
     _write(intent, told, to=to, changes=implied | changes)
     if origin in PAST_GATE and to not in PAST_GATE:
         judge_again_soon(_held_by_money(intent), at=at)
+
+
+def judge_again_where_room(intent: Intent, *, at: datetime) -> int:
+    """Make due now what the limits hold that an intent has given back to; return how many."""
+    same = Q(workspace_id=intent.workspace_id, kind=intent.kind)
+    held = Intent.objects.filter(same, state_reason__in=_WAITS_FOR_LIMITS)
+    return judge_again_soon(held.exclude(pk=intent.pk), at=at)
 
 
 def judge_again_soon(held: QuerySet[Intent], *, at: datetime) -> int:
@@ -138,11 +146,6 @@ def _had_no_effect(to: State, reason: str) -> bool:
 
 def _held_by_money(intent: Intent) -> QuerySet[Intent]:
     return Intent.objects.filter(target_id=intent.target_id, state_reason__in=_WAITS_FOR_MONEY)
-
-
-def _held_by_limits(intent: Intent) -> QuerySet[Intent]:
-    same = Q(workspace_id=intent.workspace_id, kind=intent.kind)
-    return Intent.objects.filter(same, state_reason__in=_WAITS_FOR_LIMITS)
 
 
 def remark(
