@@ -243,7 +243,33 @@ def hopeful_facts(draw: st.DrawFn) -> Facts:
     )
 
 
-FACTS = all_facts() | hopeful_facts()
+@st.composite
+def doubtful_facts(draw: st.DrawFn) -> Facts:
+    """Draw facts in which there is something to clear: disputes, equals, failures, whose it is."""
+    facts = draw(hopeful_facts())
+    asked, order = facts.proposal.money, facts.order
+    assert isinstance(order, OrderFacts)
+    doubts = draw(st.sets(st.sampled_from(["dispute", "equal", "failed", "owner"]), min_size=1))
+    refund = replace(
+        draw(REFUNDS),
+        taken=asked if "equal" in doubts else money(1),
+        failed="failed" in doubts,
+    )
+    twin = replace(draw(OTHERS), money=asked if "equal" in doubts else money(1))
+    unknown = draw(st.sampled_from([Ownership.UNVERIFIED, Ownership.UNCLEAR, Ownership.FOREIGN]))
+    return replace(
+        facts,
+        others=(twin,),
+        order=replace(
+            order,
+            refunds=(refund,),
+            open_disputes=tuple(DISPUTES) if "dispute" in doubts else (),
+            ownership=unknown if "owner" in doubts else Ownership.OWN,
+        ),
+    )
+
+
+FACTS = all_facts() | hopeful_facts() | doubtful_facts()
 
 
 def _policy(limits: Mapping[str, object], **kind: object) -> Policy:

@@ -21,12 +21,13 @@ from actions.policy import (
     Ruling,
     facts_of,
     facts_record,
+    is_clearable,
     judge,
     kept_back_parts,
     parse_policy,
     reserving,
 )
-from actions.states import CLEARABLE, PAST_GATE, State
+from actions.states import CLEARABLE, PAST_GATE, HeldReason, State
 from integrations.money import Money, total
 from integrations.ports import RefundBasis, RefundPart, Standing, SuggestedPart, Unreadable
 from tests.property.gate_facts import (
@@ -34,6 +35,7 @@ from tests.property.gate_facts import (
     MINOR,
     POLICIES,
     WIDE,
+    doubtful_facts,
     hopeful_facts,
     money,
 )
@@ -233,16 +235,32 @@ def test_what_is_not_known_is_never_let_go(hidden: Callable[[Facts], Facts], fac
 # --- clearing ---------------------------------------------------------------------------------
 
 
-@given(facts=FACTS, policy=POLICIES)
+@st.composite
+def clearings(draw: st.DrawFn, shown: list[Finding]) -> Cleared:
+    """Draw what a person may have cleared: some of the evidence of something that was found."""
+    finding = draw(st.sampled_from([f for f in shown if is_clearable(f)] or shown))
+    reasons = [reason for reason in [finding.reason] if isinstance(reason, HeldReason)]
+    seen = draw(st.lists(st.sampled_from([*finding.evidence, "else"]), max_size=4))
+    return Cleared(
+        reason=draw(st.sampled_from([*reasons, *reasons, *CLEARABLE])),
+        evidence=draw(st.sampled_from([finding.evidence, tuple(seen)])),
+        by="human_node node-1",
+    )
+
+
+@given(facts=doubtful_facts(), policy=POLICIES, data=st.data())
 def test_clearing_turns_what_it_names_into_allow_and_touches_nothing_else(
-    facts: Facts, policy: Policy
+    facts: Facts, policy: Policy, data: st.DataObject
 ) -> None:
     plain = found(replace(facts, cleared=()), policy)
+    entries = data.draw(st.lists(clearings(plain), min_size=1, max_size=4).map(tuple))
+    facts = replace(facts, cleared=entries)
     cleared = found(facts, policy)
     # Each verdict sorts what it found, so that they are compared as a whole.
     stays = [finding for finding in cleared if finding in plain]
     turned = [finding for finding in cleared if finding not in plain]
     assert len(stays) + len(turned) == len(plain)
+    event(f"{len(turned)} cleared")
     for finding in turned:
         assert finding.ruling is Ruling.ALLOW
         assert finding.reason in CLEARABLE
@@ -257,7 +275,7 @@ def test_clearing_turns_what_it_names_into_allow_and_touches_nothing_else(
     assert all(finding.ruling is Ruling.HOLD for finding in missing)
 
 
-@given(facts=FACTS, policy=POLICIES)
+@given(facts=FACTS | doubtful_facts(), policy=POLICIES)
 def test_clearing_everything_that_is_shown_leaves_refusals_and_approvals_as_they_were(
     facts: Facts, policy: Policy
 ) -> None:

@@ -4,10 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from actions.policy import (
-    InvalidPolicy,
-    parse_policy,
-)
+from actions.policy import InvalidPolicy, parse_policy
 from integrations.actors import ActorKind
 from tests.actions.policy.cases import POLICY, eur, kind_policy, money
 
@@ -201,6 +198,17 @@ def test_every_fault_is_named_at_once() -> None:
         ),
         "refund.counts.per_day: 1 is below per_customer_day 2; raise it or lower that.",
     ]
+
+
+def test_a_fault_has_its_path_and_its_sentence_apart() -> None:
+    with pytest.raises(InvalidPolicy) as refused:
+        kind_policy(counts={"per_customer_day": 2, "per_day": 1})
+    assert refused.value.found == (
+        ("kinds.refund.counts.per_day", "1 is below per_customer_day 2; raise it or lower that."),
+    )
+    with pytest.raises(InvalidPolicy) as unread:
+        parse_policy({"format": 1})
+    assert unread.value.found == (("kinds", "Field required"),)
 
 
 def test_limits_may_be_equal_where_one_may_not_be_less() -> None:
