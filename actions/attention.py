@@ -41,6 +41,8 @@ class Figure:
     oldest_at: datetime | None
     reason: str
     query: str
+    expires_at: datetime | None = None
+    """When the first of them expires, where they wait for a second person."""
 
 
 def money_in_doubt(intents: QuerySet[Intent]) -> list[Figure]:
@@ -50,9 +52,9 @@ def money_in_doubt(intents: QuerySet[Intent]) -> list[Figure]:
 
 
 def awaiting_approval(intents: QuerySet[Intent]) -> list[Figure]:
-    """Return what waits for a second person, per currency."""
+    """Return what waits for a second person, per currency, and when the first of it expires."""
     rows = intents.filter(state=State.AWAITING_APPROVAL)
-    return list(_figures(rows, since=F("updated_at"), shown={"state": State.AWAITING_APPROVAL}))
+    return list(_figures(rows, since=F("updated_at"), shown={}, until=F("due_at")))
 
 
 def set_aside(intents: QuerySet[Intent]) -> list[Figure]:
@@ -76,11 +78,17 @@ def held(intents: QuerySet[Intent]) -> list[Figure]:
 
 
 def _figures(
-    rows: QuerySet[Intent], *, since: Coalesce | F, shown: Mapping[str, str]
+    rows: QuerySet[Intent],
+    *,
+    since: Coalesce | F,
+    shown: Mapping[str, str],
+    until: F | None = None,
 ) -> Iterator[Figure]:
     grouped = rows.values(*_PLACE, "currency").annotate(
         count=Count("pk"), total=Sum("amount"), oldest_at=Min(since)
     )
+    if until is not None:
+        grouped = grouped.annotate(expires_at=Min(until))
     for row in grouped.order_by("connection__is_sandbox", "workspace__name", "currency"):
         yield _figure(row, currency=row["currency"], shown={**shown, "currency": row["currency"]})
 
@@ -102,7 +110,7 @@ def _figure(
         "on": "sandbox" if sandbox else "live",
         "workspace": str(row["workspace__public_id"]),
     }
-    total, oldest_at = row.get("total"), row["oldest_at"]
+    total, oldest_at, expires_at = row.get("total"), row["oldest_at"], row.get("expires_at")
     return Figure(
         workspace=str(row["workspace__name"]),
         is_sandbox=sandbox,
@@ -112,4 +120,5 @@ def _figure(
         oldest_at=oldest_at if isinstance(oldest_at, datetime) else None,
         reason=reason,
         query=urlencode({**shown, **place}),
+        expires_at=expires_at if isinstance(expires_at, datetime) else None,
     )

@@ -163,6 +163,20 @@ NEEDS_HUMAN_WORDS: Mapping[str, str] = {
 }
 """What is so, and what a person can do about it."""
 
+EVENT_WORDS: Mapping[str, str] = {
+    "approved": "approved by a second person",
+    "asked_again": "asked again",
+    "cleared": "cleared by a person",
+    "judged_again": "judged again",
+    "corrected": "corrected by another proposal",
+    "gated_again": "let go again by the gate",
+    "explained": "explained by a person",
+    "held": "held for another reason",
+    "absent": "absent on the platform",
+    "needs_human": "put before a person",
+}
+"""What happened to an intent that stayed where it was; what is not listed is shown as stored."""
+
 CHECK_QUESTIONS: Mapping[str, str] = {
     Check.PERMITTED: "May this actor do this here, now?",
     Check.GROUNDED: "Does the order allow it, and is it this customer's?",

@@ -1,12 +1,13 @@
-"""What every page of the Console stands on: a list and an object page, read-only, of one's own.
+"""What every page of the Console stands on: a list and an object page, of one's own rows alone.
 
 Promises: a page shows no row of a workspace that the person doesn't belong to, superusers included;
-there is no address that adds, changes or deletes; lists ask a fixed number of questions whatever
-they hold. Rows are scoped in one place, `own`, which every page's `get_queryset` goes through.
+there is no address that edits a row: whatever writes is marked with `takes_post`, takes a form and
+calls a service; lists ask a fixed number of questions whatever they hold. Rows are scoped in one
+place, `own`, which every page's `get_queryset` goes through.
 Does not know tickets or intents: their pages build on this one.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, update_wrapper
 from typing import Any, ClassVar, TypeVar
 
@@ -28,6 +29,8 @@ from integrations.models import Connection, Workspace
 Row = TypeVar("Row", bound=models.Model)
 Person = AbstractBaseUser | AnonymousUser
 
+View = Callable[..., HttpResponse]
+
 LISTED_MAX = 1_000
 """A list counts and pages through this many rows; older ones are found by filter or search."""
 
@@ -40,6 +43,15 @@ def workspaces_of(person: Person) -> QuerySet[Workspace]:
 def own(rows: QuerySet[Row], person: Person) -> QuerySet[Row]:
     """Narrow rows to the workspaces that a person belongs to."""
     return rows.filter(workspace__in=workspaces_of(person))
+
+
+def takes_post(view: View) -> View:
+    """Mark a view as one that takes a form; the site refuses every other one whatever isn't read.
+
+    The site holds it to the log-in, the form's token (CSRF) and membership like any other.
+    """
+    view.takes_post = True  # type: ignore[attr-defined]  # a mark on a function
+    return view
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -101,14 +113,22 @@ class ConsolePage(ModelAdmin):
     change_list_template = "console/list.html"
 
     def get_urls(self) -> list[URLPattern]:
-        """Return the two addresses there are: the list, and one object."""
+        """Return the addresses there are: the list, one object, and what the page adds to it."""
         name = f"{self.opts.app_label}_{self.opts.model_name}"
         return [
             path("", self._behind_log_in(self.changelist_view), name=f"{name}_changelist"),
             path("<slug:public_id>/", self._behind_log_in(self.object_page), name=f"{name}_change"),
+            *(
+                path(f"<slug:public_id>/{verb}/", self._behind_log_in(view), name=f"{name}_{stem}")
+                for verb, stem, view in self.verbs()
+            ),
         ]
 
-    def _behind_log_in(self, view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    def verbs(self) -> Iterable[tuple[str, str, View]]:
+        """Return what stands below an object's address: the last step, its name, and its view."""
+        return ()
+
+    def _behind_log_in(self, view: View) -> View:
         return update_wrapper(self.admin_site.admin_view(view), view)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -128,24 +148,51 @@ class ConsolePage(ModelAdmin):
 
     def object_page(self, request: HttpRequest, public_id: str) -> HttpResponse:
         """Show one row of the member's own workspaces; to anyone else it does not exist."""
+        row = self.own_row(request, public_id)
+        context = {**self.page_context(row), **self.forms_context(request, row)}
+        return self.page(request, row, self.page_template, context)
+
+    def own_row(self, request: HttpRequest, public_id: str) -> Any:
+        """Return a row of the member's own workspaces.
+
+        Raises:
+            Http404: There is none; for whoever asks, a foreign one does not exist.
+        """
         row = self.get_queryset(request).filter(public_id=public_id).first()
         if row is None:
             raise Http404
+        return row
+
+    def page(
+        self,
+        request: HttpRequest,
+        row: Any,
+        template: str,
+        context: Mapping[str, object],
+        *,
+        status: int = 200,
+    ) -> TemplateResponse:
+        """Show a page about one row, with the way back to its list."""
         request.current_app = self.admin_site.name
-        context = {
+        whole = {
             **self.admin_site.each_context(request),
-            "title": f"{str(self.opts.verbose_name).capitalize()} {public_id}",
+            "title": f"{str(self.opts.verbose_name).capitalize()} {row.public_id}",
             "list_title": str(self.opts.verbose_name_plural).capitalize(),
             "list_address": reverse(
                 f"console:{self.opts.app_label}_{self.opts.model_name}_changelist"
             ),
-            **self.page_context(row),
+            "row": row,
+            **context,
         }
-        return TemplateResponse(request, self.page_template, context)
+        return TemplateResponse(request, template, whole, status=status)
 
     def page_context(self, row: Any) -> dict[str, object]:
         """Return what the object's template shows."""
         return {"row": row}
+
+    def forms_context(self, request: HttpRequest, row: Any) -> dict[str, object]:
+        """Return what this person may do to the object."""
+        return {}
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

@@ -1,50 +1,49 @@
-"""The Console at `/console/`: who gets in, its home page, and which pages it has.
+"""The Console at `/console/`: who gets in, which pages it has, and its menu.
 
 Promises: whoever is logged in and belongs to a workspace gets in, with the rows of that workspace
-alone, whatever Django's ranks say; every page only reads (a test walks the address table). The home
-page begins with money in doubt; live and sandbox money, currencies and workspaces are not added up.
+alone, whatever Django's ranks say; a page only reads unless it is marked as taking a form (a test
+walks the address table).
 Does not word states (`actions.badges`) or scope rows (`integrations.admin`).
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
 from functools import update_wrapper
 from typing import Any
 
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
-from django.db.models import Count, Min
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseNotAllowed,
+    HttpResponseRedirect,
+)
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
 from django.urls import URLPattern, URLResolver, include, path, re_path, reverse
-from django.utils.http import urlencode
 from unfold.dataclasses import SearchResult
 from unfold.forms import AuthenticationForm as ThemedLogIn
 from unfold.sites import UnfoldAdminSite
 
-from actions.admin import IntentPage, TicketPage
-from actions.attention import (
-    Figure,
-    awaiting_approval,
-    before_a_person,
-    held,
-    money_in_doubt,
-    set_aside,
-)
-from actions.badges import NEEDS_HUMAN_WORDS, REASON_WORDS
+from actions.console.asks import ASKS_MAX, awaiting
+from actions.console.intent_page import IntentPage
+from actions.console.pages import may_not
+from actions.console.seats import Deed, seat_in, seats_of
+from actions.console.ticket_page import TicketPage
+from actions.console.versions import VERSIONS_MAX, versions_of
 from actions.models import Intent
+from actions.states import State
 from integrations.admin import ConsolePage, own, page_address, workspaces_of
-from integrations.clock import now
-from integrations.display import SANDBOX, age
-from integrations.models import Connection
-from tickets.models import Ticket, TicketStatus
+from integrations.display import SANDBOX
+from integrations.models import Connection, Workspace
+from razviel.home import home
+from tickets.models import Ticket
 
 View = Callable[..., HttpResponse]
 
+_INBOX_LOOKUPS = {"workspace": "workspace__public_id", "currency": "currency"}
 _FOUND_MAX = 10
-_STORES_MAX = 50
 
 
 class MemberLogIn(ThemedLogIn):
@@ -81,6 +80,9 @@ class ConsoleSite(UnfoldAdminSite):
         return [
             path("", self.admin_view(self.index), name="index"),
             path("search/", self.admin_view(self.search), name="search"),
+            path("approvals/", self.admin_view(self.approvals), name="approvals"),
+            path("policy/", self.admin_view(self.policies), name="policies"),
+            path("policy/<slug:public_id>/", self.admin_view(self.policy), name="policy"),
             path("login/", self.login, name="login"),
             path("logout/", account(self.logout), name="logout"),
             path("password_change/", account(self.password_change), name="password_change"),
@@ -102,8 +104,9 @@ class ConsoleSite(UnfoldAdminSite):
         """Put a page behind log-in, reading alone, and membership."""
 
         def guarded(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-            if request.method not in ("GET", "HEAD"):
-                return HttpResponseNotAllowed(["GET", "HEAD"])
+            allowed = ["GET", "HEAD"] + (["POST"] if getattr(view, "takes_post", False) else [])
+            if request.method not in allowed:
+                return HttpResponseNotAllowed(allowed)
             if not workspaces_of(request.user).exists():
                 return self._no_workspace(request)
             return view(request, *args, **kwargs)
@@ -138,6 +141,40 @@ class ConsoleSite(UnfoldAdminSite):
         """Show what needs attention, money in doubt first."""
         return super().index(request, {"title": "Home", **home(request), **(extra_context or {})})
 
+    def approvals(self, request: HttpRequest) -> HttpResponse:
+        """Show what awaits a second person, what expires first on top."""
+        request.current_app = self.name
+        context = {**self.each_context(request), **approvals(request)}
+        return TemplateResponse(request, "console/approvals.html", context)
+
+    def policies(self, request: HttpRequest) -> HttpResponse:
+        """Show whose policy this person may read; the only one at once."""
+        readable = _readable_policies(request)
+        if len(readable) == 1:
+            return HttpResponseRedirect(reverse("console:policy", args=[readable[0].public_id]))
+        if not readable:
+            return may_not(request, self.each_context(request), Deed.READ_POLICY)
+        request.current_app = self.name
+        context = {**self.each_context(request), "title": "Policy", "workspaces": readable}
+        return TemplateResponse(request, "console/policies.html", context)
+
+    def policy(self, request: HttpRequest, public_id: str) -> HttpResponse:
+        """Show the versions of one workspace's policy, and what each changed."""
+        workspace = workspaces_of(request.user).filter(public_id=public_id).first()
+        if workspace is None:
+            raise Http404
+        if not seat_in(workspace, request.user).may(Deed.READ_POLICY):
+            return may_not(request, self.each_context(request), Deed.READ_POLICY)
+        request.current_app = self.name
+        context = {
+            **self.each_context(request),
+            "title": f"Policy of {workspace.name}",
+            "workspace": workspace,
+            "versions": versions_of(workspace),
+            "versions_max": VERSIONS_MAX,
+        }
+        return TemplateResponse(request, "console/policy.html", context)
+
     def search(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
@@ -160,94 +197,61 @@ class ConsoleSite(UnfoldAdminSite):
                     )
 
 
+def _readable_policies(request: HttpRequest) -> list[Workspace]:
+    seats = seats_of(request.user)
+    return [
+        workspace
+        for workspace in workspaces_of(request.user).order_by("name", "pk")
+        if seats[workspace.pk].may(Deed.READ_POLICY)
+    ]
+
+
+def approvals(request: HttpRequest) -> dict[str, object]:
+    """Return what awaits a second person, narrowed as a figure of the home page says."""
+    rows = own(Intent.objects.all(), request.user)
+    for name, lookup in _INBOX_LOOKUPS.items():
+        if request.GET.get(name):
+            rows = rows.filter(**{lookup: request.GET[name].replace("\0", "")})
+    if request.GET.get("on") in ("live", "sandbox"):
+        rows = rows.filter(connection__is_sandbox=request.GET["on"] == "sandbox")
+    asks = awaiting(rows, seats=seats_of(request.user))
+    return {
+        "title": "Approvals",
+        "asks": asks[:ASKS_MAX],
+        "is_cut": len(asks) > ASKS_MAX,
+        "is_narrowed": bool({*_INBOX_LOOKUPS, "on"} & set(request.GET)),
+        "back": "approvals",
+    }
+
+
 def to_home(request: HttpRequest, app_label: str) -> HttpResponse:
     """Lead to the home page from an app's name, which the theme's headings link."""
     return HttpResponseRedirect(reverse("console:index"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
-    """One figure of the home page, in words."""
-
-    figure: Figure
-    name: str
-    words: str
-    age: str
-    address: str
-
-
-def home(request: HttpRequest) -> dict[str, object]:
-    """Return the figures of the home page, each with the list that it counts."""
-    intents, at = own(Intent.objects.all(), request.user), now()
-    stores = own(Connection.objects.select_related("workspace"), request.user)
-    figures = {
-        "in_doubt": money_in_doubt,
-        "awaiting": awaiting_approval,
-        "before_a_person": before_a_person,
-        "held": held,
-        "set_aside": set_aside,
-    }
-    return {
-        "now": at,
-        "sandbox": SANDBOX,
-        "has_intents": intents.exists(),
-        **{
-            name: [_line(figure, at=at) for figure in ask(intents)] for name, ask in figures.items()
-        },
-        "handed_over": _handed_over(request),
-        "stores": list(
-            stores.order_by("is_sandbox", "workspace__name", "domain").defer(
-                "credentials", "webhook_secret"
-            )[:_STORES_MAX]
-        ),
-    }
-
-
-def _line(figure: Figure, *, at: datetime) -> Line:
-    reason = figure.reason
-    return Line(
-        figure=figure,
-        name=reason.replace("_", " "),
-        words=NEEDS_HUMAN_WORDS.get(reason) or REASON_WORDS.get(reason, reason),
-        age=age(at - figure.oldest_at) if figure.oldest_at else "",
-        address=f"{reverse('console:actions_intent_changelist')}?{figure.query}",
-    )
-
-
-def _handed_over(request: HttpRequest) -> list[dict[str, object]]:
-    rows = own(Ticket.objects.filter(status=TicketStatus.HANDED_OVER), request.user)
-    grouped = rows.values("workspace__name", "workspace__public_id").annotate(
-        count=Count("pk"), oldest_at=Min("updated_at")
-    )
-    address = reverse("console:tickets_ticket_changelist")
-    return [
-        {
-            "workspace": row["workspace__name"],
-            "count": row["count"],
-            "oldest_at": row["oldest_at"],
-            "address": f"{address}?"
-            + urlencode(
-                {"status": TicketStatus.HANDED_OVER, "workspace": row["workspace__public_id"]}
-            ),
-        }
-        for row in grouped.order_by("workspace__name")
-    ]
-
-
 def navigation(request: HttpRequest) -> list[dict[str, object]]:
     """Return the menu; named in `UNFOLD`."""
     intents = reverse("console:actions_intent_changelist")
+    waiting = own(Intent.objects.filter(state=State.AWAITING_APPROVAL), request.user)
+    count = waiting.count() if request.user.is_authenticated else 0
     return [
         {
             "title": "",
             "items": [
                 {"title": "Home", "icon": "home", "link": reverse("console:index")},
                 {
+                    "title": "Approvals",
+                    "icon": "how_to_reg",
+                    "link": reverse("console:approvals"),
+                    "badge": count or None,
+                },
+                {
                     "title": "Tickets",
                     "icon": "confirmation_number",
                     "link": reverse("console:tickets_ticket_changelist"),
                 },
                 {"title": "Intents", "icon": "receipt_long", "link": intents},
+                {"title": "Policy", "icon": "policy", "link": reverse("console:policies")},
             ],
         }
     ]

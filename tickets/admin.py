@@ -2,7 +2,7 @@
 
 Promises: read-only, of the member's own workspaces alone (`integrations.admin`); subjects, messages
 and texts are unsealed for members and escaped.
-Does not know intents: `actions.admin` adds what was done on a ticket.
+Does not know intents: `actions.console` adds what was done on a ticket.
 """
 
 from collections.abc import Iterable, Sequence

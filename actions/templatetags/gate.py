@@ -6,13 +6,15 @@ Does not hold words of its own.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from django import template
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from actions import badges
-from actions.models import Attempt
+from actions.models import Attempt, IntentEvent
 from integrations.display import NOTHING, Badge, Tone, badge
 
 register = template.Library()
@@ -22,6 +24,12 @@ register = template.Library()
 def state(stored: str) -> SafeString:
     """Write a state's badge."""
     return badge(_badge(badges.STATE_BADGES, stored))
+
+
+@register.filter
+def state_word(stored: str) -> str:
+    """Return a state's word alone."""
+    return _badge(badges.STATE_BADGES, stored).word
 
 
 @register.filter
@@ -58,6 +66,35 @@ def question(stored: str) -> str:
 def reason_words(stored: str) -> str:
     """Return a reason as a clause."""
     return badges.REASON_WORDS.get(stored, stored)
+
+
+@register.filter
+def event_words(stored: str) -> str:
+    """Return what happened, in words."""
+    return badges.EVENT_WORDS.get(stored, stored.replace("_", " "))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Something that an event names, and where it stands."""
+
+    words: str
+    address: str
+
+
+_ANCHORS = {"approval": "the approval", "decision": "the decision"}
+
+
+@register.filter
+def event_links(event: IntentEvent) -> Iterator[Link]:
+    """Yield what an event names: lines of the same page, and other intents."""
+    details = json.loads(event.body).get("details", {})
+    for name, words in _ANCHORS.items():
+        if name in details:
+            yield Link(words=words, address=f"#{details[name]}")
+    if event.name == "corrected" and "by" in details:
+        address = reverse("console:actions_intent_change", args=[details["by"]])
+        yield Link(words="the correction", address=address)
 
 
 @register.filter

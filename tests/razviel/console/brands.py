@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
+from actions.console.deeds import DEEDS
 from actions.models import ExternalObject, Intent
 from actions.states import State
 from integrations import sealed
@@ -106,11 +107,18 @@ def logged_in(user: User) -> Client:
     return client
 
 
-def member_of(*workspaces: Workspace, **columns: object) -> Client:
+def member_of(*workspaces: Workspace, role: Role = Role.HUMAN_NODE, **columns: object) -> Client:
     """Return a browser of a new member of these workspaces."""
     user = make_user(**columns)
     for workspace in workspaces:
-        Membership.objects.create(workspace=workspace, user=user, role=Role.HUMAN_NODE)
+        Membership.objects.create(workspace=workspace, user=user, role=role)
+    return logged_in(user)
+
+
+def sat_down(workspace: Workspace, username: str, role: Role) -> Client:
+    """Return a browser of a member with a name and a role of their own."""
+    user, _ = User.objects.get_or_create(username=username)
+    Membership.objects.create(workspace=workspace, user=user, role=role)
     return logged_in(user)
 
 
@@ -137,9 +145,14 @@ def addresses_of(brand: Brand) -> dict[str, str]:
     Raises:
         KeyError: The address table has a page that takes something unknown here: say what.
     """
+    intent, ticket = brand.intents[State.CONFIRMED].public_id, brand.ticket.public_id
     objects = {
-        "tickets_ticket_change": [brand.ticket.public_id],
-        "actions_intent_change": [brand.intents[State.CONFIRMED].public_id],
+        "tickets_ticket_change": [ticket],
+        "tickets_ticket_preview": [ticket],
+        "tickets_ticket_propose": [ticket],
+        "actions_intent_change": [intent],
+        **{f"actions_intent_{deed}": [intent] for deed in DEEDS},
+        "policy": [brand.workspace.public_id],
         "app_list": ["actions"],
     }
     return {

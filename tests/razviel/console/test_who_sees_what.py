@@ -6,10 +6,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from actions.admin import IntentPage, TicketPage
-from actions.models import Intent
+from actions.console.intent_page import IntentPage
+from actions.console.ticket_page import TicketPage
+from actions.models import Approval, GateDecision, Intent, IntentEvent
 from actions.states import State
-from integrations.models import Membership
+from integrations.models import Membership, Role
 from tests.factories import make_workspace
 from tests.razviel.console.brands import (
     Brand,
@@ -21,6 +22,7 @@ from tests.razviel.console.brands import (
     page_of,
     routes,
 )
+from tickets.models import Ticket
 
 pytestmark = pytest.mark.django_db
 
@@ -30,11 +32,30 @@ PAGES = {
     "index",
     "search",
     "app_list",
+    "approvals",
+    "policies",
+    "policy",
     "actions_intent_changelist",
     "actions_intent_change",
     "tickets_ticket_changelist",
     "tickets_ticket_change",
 }
+WORKS = {Role.HUMAN_NODE, Role.APPROVER, Role.BRAND_ADMIN}
+APPROVES = {Role.APPROVER, Role.BRAND_ADMIN}
+FORMS = {
+    "actions_intent_approve": APPROVES,
+    "actions_intent_reject": APPROVES,
+    "actions_intent_clear": WORKS,
+    "actions_intent_judge_again": WORKS,
+    "actions_intent_accept": WORKS,
+    "actions_intent_repeat": WORKS,
+    "actions_intent_withdraw": WORKS,
+    "tickets_ticket_preview": {*WORKS, Role.OPERATOR},
+    "tickets_ticket_propose": WORKS,
+}
+"""Every address that takes a form, and the roles that may send it."""
+OF_OBJECTS = {"actions_intent_change", "tickets_ticket_change", "policy", *FORMS}
+READS_POLICY = {Role.APPROVER, Role.BRAND_ADMIN, Role.AUDITOR}
 
 
 @pytest.fixture
@@ -55,7 +76,7 @@ def leaks(brand: Brand, answer: object, *, typed: str = "") -> list[str]:
 
 
 def test_the_console_has_these_addresses_and_no_others() -> None:
-    assert set(routes()) == OPEN_TO_ALL | PAGES
+    assert set(routes()) == OPEN_TO_ALL | PAGES | set(FORMS)
 
 
 @pytest.mark.parametrize("name", sorted(routes()))
@@ -64,11 +85,77 @@ def test_no_address_shows_a_stranger_a_word(name: str, brand: Brand, stranger: C
     assert leaks(brand, stranger.get(address)) == []
 
 
-@pytest.mark.parametrize("name", ["tickets_ticket_change", "actions_intent_change"])
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("method", ["get", "post"])
+@pytest.mark.parametrize("name", sorted(OF_OBJECTS))
 def test_an_object_of_another_workspace_does_not_exist(
-    name: str, brand: Brand, stranger: Client
+    name: str, method: str, role: Role, brand: Brand
 ) -> None:
-    assert stranger.get(addresses_of(brand)[name]).status_code == 404
+    stranger, address = member_of(make_workspace(), role=role), addresses_of(brand)[name]
+    if method == "post" and name not in FORMS:
+        assert stranger.post(address).status_code == 405
+        return
+    before = rows_now()
+    answer = getattr(stranger, method)(address, {"digest": "0" * 64})
+    assert (answer.status_code, leaks(brand, answer)) == (404, [])
+    assert rows_now() == before
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("name", sorted(FORMS))
+def test_a_form_is_taken_from_the_roles_that_may_send_it_and_from_no_other(
+    name: str, role: Role, brand: Brand
+) -> None:
+    client, before = member_of(brand.workspace, role=role), rows_now()
+    answer = client.post(addresses_of(brand)[name])
+    if role in FORMS[name]:
+        assert answer.status_code in (200, 302)
+    else:
+        assert answer.status_code == 403
+        assert "your role does not allow it" in answer.content.decode()
+    assert rows_now() == before  # an empty form says nothing that a service would take
+
+
+@pytest.mark.parametrize("name", sorted(FORMS))
+def test_a_form_without_its_token_is_refused(name: str, brand: Brand) -> None:
+    user = make_user()
+    Membership.objects.create(workspace=brand.workspace, user=user, role=Role.BRAND_ADMIN)
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(user)
+    before = rows_now()
+    assert client.post(addresses_of(brand)[name]).status_code == 403
+    assert rows_now() == before
+
+
+@pytest.mark.parametrize("method", ["put", "patch", "delete"])
+@pytest.mark.parametrize("name", sorted(FORMS))
+def test_a_form_is_sent_by_post_alone(name: str, method: str, brand: Brand) -> None:
+    client = member_of(brand.workspace, role=Role.BRAND_ADMIN)
+    assert getattr(client, method)(addresses_of(brand)[name]).status_code == 405
+
+
+@pytest.mark.parametrize("name", sorted(set(FORMS) - {"tickets_ticket_preview"}))
+def test_who_opens_the_address_of_a_form_is_led_to_its_page(name: str, brand: Brand) -> None:
+    client, before = member_of(brand.workspace, role=Role.BRAND_ADMIN), rows_now()
+    answer = client.get(addresses_of(brand)[name])
+    assert answer.status_code == 302
+    assert client.get(answer.headers["Location"]).status_code == 200
+    assert rows_now() == before
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_the_policy_is_shown_to_the_roles_that_answer_for_it(role: Role, brand: Brand) -> None:
+    client = member_of(brand.workspace, role=role)
+    answer = client.get(addresses_of(brand)["policy"])
+    assert answer.status_code == (200 if role in READS_POLICY else 403)
+    led = client.get(addresses_of(brand)["policies"])
+    assert led.status_code == (302 if role in READS_POLICY else 403)
+
+
+def rows_now() -> list[object]:
+    """Return all that a word could change."""
+    models = (Intent, IntentEvent, Approval, GateDecision, Ticket)
+    return [list(model._default_manager.order_by("pk").values()) for model in models]
 
 
 def test_no_intent_of_another_workspace_exists_whatever_its_state(stranger: Client) -> None:
@@ -165,7 +252,7 @@ def test_who_leaves_a_workspace_sees_it_no_more(brand: Brand) -> None:
     assert (answer.status_code, leaks(brand, answer)) == (403, [])
 
 
-@pytest.mark.parametrize("name", sorted(PAGES))
+@pytest.mark.parametrize("name", sorted(PAGES | set(FORMS)))
 def test_who_belongs_to_no_workspace_is_told_so(name: str, brand: Brand) -> None:
     answer = logged_in(make_user(is_superuser=True)).get(addresses_of(brand)[name])
     assert answer.status_code == 403
@@ -173,7 +260,7 @@ def test_who_belongs_to_no_workspace_is_told_so(name: str, brand: Brand) -> None
     assert leaks(brand, answer) == []
 
 
-@pytest.mark.parametrize("name", sorted(PAGES))
+@pytest.mark.parametrize("name", sorted(PAGES | set(FORMS)))
 def test_who_is_not_logged_in_is_asked_to(name: str, brand: Brand) -> None:
     address = addresses_of(brand)[name]
     answer = Client().get(address)

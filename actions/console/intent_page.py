@@ -1,22 +1,37 @@
-"""Intents in the Console: the list, one intent's timeline, and what was done on a ticket.
+"""Intents in the Console: the list, one intent's timeline, and what a person may do about it.
 
-Promises: read-only, of the member's own workspaces alone (`integrations.admin`); a state always
-stands with its word and its honest sentence; what may be said to a customer is the kind's own.
-Does not move an intent, judge it or read a platform.
+Promises: of the member's own workspaces alone (`integrations.admin`); a state always stands with
+its word and its honest sentence; what may be said to a customer is the kind's own; a form is
+offered only to whom the role allows it, and asked again when it is sent.
+Does not move an intent or judge it: a word goes to its service (`actions.console.deeds`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
 from django.contrib.admin import display
-from django.db.models import Prefetch, QuerySet
-from django.http import HttpRequest
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from actions.badges import SET_ASIDE, needs_human_badge, state_badge
 from actions.catalogue import kind_named
+from actions.console.asks import ask_of
+from actions.console.deeds import DEEDS, NoReason
+from actions.console.endings import (
+    acceptable,
+    is_correctable,
+    may_be_taken_back,
+    repeatable,
+    rest_of,
+)
+from actions.console.holds import hold_of
+from actions.console.pages import back, may_not, refused, told
+from actions.console.refusals import REFUSALS
+from actions.console.seats import Deed, Seat, seat_in
 from actions.filters import (
     CurrencyFilter,
     HeldForFilter,
@@ -24,15 +39,21 @@ from actions.filters import (
     PersonFilter,
     StateFilter,
 )
-from actions.models import ExternalObject, Intent, Outcome
+from actions.models import ExternalObject, Intent
 from actions.states import State
 from actions.timeline import ROWS_MAX, timeline
-from integrations.admin import ConsolePage, RealityFilter, StoreFilter, WorkspaceFilter
+from integrations.admin import (
+    ConsolePage,
+    RealityFilter,
+    StoreFilter,
+    View,
+    WorkspaceFilter,
+    takes_post,
+)
 from integrations.display import SANDBOX, badge, identifier, moment, money, stated
+from integrations.money import Money
 from integrations.store_links import identifiers_meant, store_page
 from tickets.admin import SHOWN_MAX
-from tickets.admin import TicketPage as BareTicketPage
-from tickets.models import Ticket
 
 
 class IntentPage(ConsolePage):
@@ -70,6 +91,8 @@ class IntentPage(ConsolePage):
             "request",
             "reason__subject_key",
             "set_aside_reason__subject_key",
+            "accepted_reason__subject_key",
+            "remainder_of",
         ).defer("body", "document")
 
     def ways_to_find(self, rows: QuerySet[Intent], typed: str) -> Sequence[QuerySet[Intent]]:
@@ -82,7 +105,7 @@ class IntentPage(ConsolePage):
             rows.filter(ticket__public_id=typed),
             rows.filter(ticket__external_id=typed),
             rows.filter(target__identifier__in=meant),
-            rows.filter(pk__in=_proven_by(meant)),
+            rows.filter(pk__in=proven_by(meant)),
         )
 
     def page_context(self, row: Intent) -> dict[str, object]:
@@ -94,6 +117,7 @@ class IntentPage(ConsolePage):
             "needs_human": needs_human_badge(row),
             "set_aside": SET_ASIDE if row.set_aside_at else None,
             "sandbox": SANDBOX if row.connection.is_sandbox else None,
+            "shop_money": _shop_money(row),
             "may_be_said": may_be_said(row),
             "external_objects": list(row.external_objects.order_by("pk")[:SHOWN_MAX]),
             "linked": _linked(row),
@@ -102,6 +126,48 @@ class IntentPage(ConsolePage):
             "is_cut": lived.is_cut,
             "rows_max": ROWS_MAX,
         }
+
+    def forms_context(self, request: HttpRequest, row: Intent) -> dict[str, object]:
+        """Return what this person may do about the intent, with what they look at first."""
+        seat = seat_in(row.workspace, request.user)
+        hold, repeat = hold_of(row), None
+        if seat.may(Deed.REPEAT):
+            repeat = repeatable(row, seat=seat)
+        return {
+            "ask": ask_of(row, seat=seat),
+            "hold": hold,
+            "acceptable": acceptable(row),
+            "repeatable": repeat,
+            "may": {deed.value: seat.may(deed) for deed in Deed},
+            "may_be_taken_back": seat.may(Deed.WITHDRAW) and may_be_taken_back(row),
+            **_follow_ups(row, seat),
+        }
+
+    def verbs(self) -> Iterable[tuple[str, str, View]]:
+        """Return one address for each deed."""
+        return [(deed.value.replace("_", "-"), deed.value, self._taking(deed)) for deed in DEEDS]
+
+    def _taking(self, deed: Deed) -> View:
+        """Return the view that takes a person's word for one deed."""
+
+        @takes_post
+        def view(request: HttpRequest, public_id: str) -> HttpResponse:
+            row = self.own_row(request, public_id)
+            if request.method != "POST":
+                return back(request, row)
+            seat = seat_in(row.workspace, request.user)
+            if not seat.may(deed):
+                return may_not(request, self.admin_site.each_context(request), deed)
+            try:
+                answer = DEEDS[deed](row, request.POST, seat=seat)
+            except (*REFUSALS, NoReason) as refusal:
+                refused(request, refusal, row)
+                return back(request, row)
+            told(request, answer.sentence)
+            return back(request, answer.intent)
+
+        view.__name__ = f"{deed.value}_view"
+        return view
 
     @display(description="intent")
     def name(self, intent: Intent) -> SafeString:
@@ -157,45 +223,6 @@ class IntentPage(ConsolePage):
         return moment(intent.updated_at)
 
 
-class TicketPage(BareTicketPage):
-    """A ticket's page with what was done on it: intents with their states, outcomes."""
-
-    def ways_to_find(self, rows: QuerySet[Ticket], typed: str) -> Sequence[QuerySet[Ticket]]:
-        """Find also by an intent or by the external object that it made."""
-        intents = Intent.objects.filter(pk__in=_proven_by(identifiers_meant(typed)))
-        return (
-            *super().ways_to_find(rows, typed),
-            rows.filter(pk__in=Intent.objects.filter(public_id=typed).values("ticket")),
-            rows.filter(pk__in=intents.values("ticket")),
-        )
-
-    def page_context(self, row: Ticket) -> dict[str, object]:
-        """Return the ticket with its intents and outcomes."""
-        objects = Prefetch("external_objects", queryset=ExternalObject.objects.order_by("pk"))
-        intents = (
-            row.intent_set.select_related("connection", "target")
-            .defer("body", "document")
-            .prefetch_related(objects)
-            .order_by("-created_at", "-pk")[:SHOWN_MAX]
-        )
-        outcomes = Outcome.objects.filter(request__ticket=row).select_related(
-            "request", "external_object", "intent", "statement__subject_key"
-        )
-        return super().page_context(row) | {
-            "intents": [
-                {
-                    "row": intent,
-                    "state": state_badge(intent),
-                    "needs_human": needs_human_badge(intent),
-                    "sandbox": SANDBOX if intent.connection.is_sandbox else None,
-                    "external_objects": list(intent.external_objects.all()),
-                }
-                for intent in intents
-            ],
-            "outcomes": list(outcomes.order_by("created_at", "pk")[:SHOWN_MAX]),
-        }
-
-
 def may_be_said(intent: Intent) -> str:
     """Return the sentence that is true for anyone now; empty where no money gives it its words."""
     asked = intent.money
@@ -204,17 +231,56 @@ def may_be_said(intent: Intent) -> str:
     return kind_named(intent.kind).may_be_said(state=State(intent.state), money=asked)
 
 
+def _shop_money(intent: Intent) -> Money | None:
+    """Return what it counts in the shop's currency, where that is another one."""
+    if intent.shop_amount is None or intent.shop_currency == intent.currency:
+        return None
+    return Money(amount=intent.shop_amount, currency=intent.shop_currency)
+
+
+def _follow_ups(intent: Intent, seat: Seat) -> dict[str, object]:
+    """Return where another proposal may follow: one that corrects it, or the rest of it."""
+    if not seat.may(Deed.PREVIEW):
+        return {}
+    form = reverse("console:tickets_ticket_preview", args=[intent.ticket.public_id])
+    rest = rest_of(intent)
+    return {
+        "correct_address": f"{form}?corrects={intent.public_id}" if is_correctable(intent) else "",
+        "rest": rest,
+        "rest_address": f"{form}?remainder_of={intent.public_id}" if rest else "",
+    }
+
+
+_LINKS = {
+    "repeat_of": "repeated by",
+    "corrects": "corrected by",
+    "remainder_of": "rest asked for in",
+    "waits_for": "waited for by",
+}
+"""How an intent names another, and what that is called from the other's side."""
+
+
 def _linked(intent: Intent) -> list[tuple[str, Intent]]:
     """Return the intents that this one stands in a line with, each with its relation."""
-    columns = ("repeat_of", "corrects", "remainder_of", "waits_for")
-    named = {column: getattr(intent, f"{column}_id") for column in columns}
-    rows = Intent.objects.defer("body", "document").in_bulk(
-        [pk for pk in named.values() if pk is not None]
-    )
-    return [(column.replace("_", " "), rows[pk]) for column, pk in named.items() if pk is not None]
+    named = {column: getattr(intent, f"{column}_id") for column in _LINKS}
+    following = Q(pk__in=[pk for pk in named.values() if pk is not None])
+    for column in _LINKS:
+        following |= Q(**{column: intent.pk})
+    rows = list(Intent.objects.filter(following).defer("body", "document").order_by("pk"))
+    by_pk = {row.pk: row for row in rows}
+    earlier = [
+        (column.replace("_", " "), by_pk[pk]) for column, pk in named.items() if pk is not None
+    ]
+    later = [
+        (words, row)
+        for column, words in _LINKS.items()
+        for row in rows
+        if getattr(row, f"{column}_id") == intent.pk
+    ]
+    return earlier + later
 
 
-def _proven_by(identifiers: Sequence[str]) -> QuerySet[ExternalObject, Any]:
+def proven_by(identifiers: Sequence[str]) -> QuerySet[ExternalObject, Any]:
     """Return the intents that external objects of these identifiers belong to, for a sub-query."""
     rows = ExternalObject.objects.filter(identifier__in=identifiers, intent__isnull=False)
     return rows.values("intent")
