@@ -183,56 +183,70 @@ def usages(currency: str) -> st.SearchStrategy[Usage]:
     return st.builds(Usage, order=one, customer=one, day=one, recent=st.integers(0, 250))
 
 
+WISHES = st.builds(
+    lambda wish, to_credit: replace(
+        wish, kind="store_credit" if to_credit else "refund", to_store_credit=to_credit
+    ),
+    st.builds(
+        Proposal,
+        kind=st.just("refund"),
+        proposer=st.sampled_from(ActorKind),
+        order=st.just(ORDER),
+        money=st.builds(money, MINOR, st.sampled_from(["EUR", "EUR", "EUR", "USD"])),
+        basis=st.one_of(st.just(RefundBasis()), BASES),
+        repeats=st.lists(st.sampled_from(INTENTS), max_size=1).map(tuple),
+    ),
+    st.booleans(),
+)
+MANY_OTHERS = st.lists(OTHERS, max_size=3, unique_by=lambda other: other.identifier).map(tuple)
+MANY_CLEARINGS = st.lists(CLEARINGS, max_size=3).map(tuple)
+
+
 @st.composite
 def all_facts(draw: st.DrawFn) -> Facts:
     """Draw any facts at all: read or not, of one currency or two."""
-    to_credit = draw(st.booleans())
     order = draw(st.one_of(ORDERS, ORDERS, ORDERS, UNREADABLE, st.none()))
     shop = order.shop_currency if isinstance(order, OrderFacts) else "EUR"
     shop = draw(st.sampled_from([shop, shop, shop, "USD"]))
     return Facts(
-        proposal=Proposal(
-            kind="store_credit" if to_credit else "refund",
-            proposer=draw(st.sampled_from(ActorKind)),
-            order=ORDER,
-            money=money(draw(MINOR), draw(st.sampled_from(["EUR", "EUR", "EUR", "USD"]))),
-            basis=draw(st.one_of(st.just(RefundBasis()), BASES)),
-            to_store_credit=to_credit,
-            repeats=draw(st.lists(st.sampled_from(INTENTS), max_size=1).map(tuple)),
-        ),
+        proposal=draw(WISHES),
         circumstances=draw(CIRCUMSTANCES),
-        others=draw(
-            st.lists(OTHERS, max_size=3, unique_by=lambda other: other.identifier).map(tuple)
-        ),
+        others=draw(MANY_OTHERS),
         order=order,
         usage=draw(usages(draw(st.sampled_from([shop, shop, shop, "GBP"])))),
         shop_currency=shop,
         day=DAY,
-        cleared=draw(st.lists(CLEARINGS, max_size=3).map(tuple)),
+        cleared=draw(MANY_CLEARINGS),
     )
 
 
 @st.composite
 def hopeful_facts(draw: st.DrawFn) -> Facts:
     """Draw facts under which money may well be let go, so that what then must hold is tested."""
-    facts = draw(all_facts())
-    order = draw(ORDERS)
-    return replace(
-        facts,
-        proposal=replace(
-            facts.proposal, money=money(draw(st.integers(1, 10_000))), basis=RefundBasis()
+    to_credit = draw(st.booleans())
+    refunds = draw(st.lists(REFUNDS, max_size=2, unique_by=lambda refund: refund.identifier))
+    return Facts(
+        proposal=Proposal(
+            kind="store_credit" if to_credit else "refund",
+            proposer=ActorKind.AI,
+            order=ORDER,
+            money=money(draw(st.integers(1, 10_000))),
+            to_store_credit=to_credit,
         ),
         circumstances=Circumstances(),
-        order=replace(
-            order,
+        others=draw(MANY_OTHERS),
+        order=OrderFacts(
+            identifier=ORDER,
+            presentment_currency="EUR",
             shop_currency="EUR",
             received=money(30_000),
             received_shop=money(30_000),
+            refunds=tuple(replace(refund, failed=False) for refund in refunds),
             suggested=(
                 SuggestedPart(parent=PAYMENTS[0], gateway="g", maximum=money(20_000)),
                 SuggestedPart(parent=PAYMENTS[1], gateway="g", maximum=money(8_000)),
             ),
-            refunds=tuple(replace(refund, failed=False) for refund in order.refunds),
+            cancelled=False,
             open_disputes=None,
             age_days=1,
             ownership=Ownership.OWN,
@@ -240,6 +254,8 @@ def hopeful_facts(draw: st.DrawFn) -> Facts:
         ),
         usage=draw(usages("EUR")),
         shop_currency="EUR",
+        day=DAY,
+        cleared=draw(MANY_CLEARINGS),
     )
 
 

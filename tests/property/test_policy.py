@@ -224,7 +224,7 @@ def _on(facts: Facts, **changes: object) -> Facts:
         _unreckoned,
     ],
 )
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(facts=hopeful_facts())
 def test_what_is_not_known_is_never_let_go(hidden: Callable[[Facts], Facts], facts: Facts) -> None:
     unknown = replace(hidden(facts), cleared=())
