@@ -123,9 +123,9 @@ def _key(ticket: Ticket, marker: str) -> UUID:
     )
 
 
-def authorize(intent: Intent, *, at: datetime) -> None:
-    """Let the gate say yes, and freeze the request."""
-    decision = make_decision(intent=intent, ruling="allow", at=at)
+def authorize(intent: Intent, *, at: datetime, ruling: str = "allow") -> None:
+    """Let the gate say yes, by itself or to what has its approval, and freeze the request."""
+    decision = make_decision(intent=intent, ruling=ruling, at=at)
     move(
         intent,
         State.AUTHORIZED,
@@ -213,6 +213,18 @@ def unsend(intent: Intent, *, at: datetime) -> None:
     move(intent, State.WITHDRAWN, by=AI, at=at, reason="taken back")
 
 
+def late_success(parts: list[tuple[Standing, Decimal]] | None = None) -> Intent:
+    """Make an intent whose money failed, and of which a later read says that it succeeded."""
+    intent, at = unknown_intent(), now()
+    failed = [(Standing.FAILED, asked(intent))]
+    find(intent, at=at, to=State.FAILED, parts=failed, state_reason=FailedReason.MONEY_FAILED)
+    later = [(Standing.SUCCEEDED, asked(intent))] if parts is None else parts
+    with transaction.atomic():
+        read = make_read(target=intent.target, at=at)
+        make_echo(external_object=intent.external_objects.get(), source=read, at=at, parts=later)
+    return intent
+
+
 def intent_in(state: State, *, at: datetime | None = None, **given: Unpack[Given]) -> Intent:
     """Make an intent in a state, with all that the state stands on.
 
@@ -250,11 +262,13 @@ def make_outcome(*, intent: Intent) -> Outcome:
     )
 
 
-def make_statement(*, request: Request) -> Outcome:
-    """Let a Human Node say why a request is fulfilled without a platform's fact."""
+def make_statement(*, request: Request, intent: Intent | None = None) -> Outcome:
+    """Let a Human Node say why a request is fulfilled: by an intent's object, or without a fact."""
     return Outcome.objects.create(
         workspace_id=request.workspace_id,
         request=request,
+        external_object=intent and intent.external_objects.get(),
+        intent=intent,
         statement=make_payload(workspace=request.workspace),
         by_kind=NODE.kind,
         by_identity=NODE.identity,

@@ -138,8 +138,8 @@ UNIQUE: dict[str, Values] = {
 """Each UNIQUE that a copy of a row meets, and what else the copy needs."""
 
 BESIDE_THEIR_GUARDS = {
-    "approval_used_in_time", "attempt_open_once", "echopart_amount", "externalobject_once", "externalobject_proves_one_intent",
-    "intent_key", "intentevent_by", "intentevent_name", "intentevent_number", "outcome_fulfils_one_request", "request_money", "request_revised_once",
+    "actions_counter_count_check", "approval_used_in_time", "attempt_open_once", "echopart_amount", "echopart_shop_amount",
+    "externalobject_once", "externalobject_proves_one_intent", "intent_accepted_with_a_reason", "intent_counted_in_shop_money", "intent_key", "intentevent_by", "intentevent_name", "intentevent_number", "outcome_fulfils_one_request", "request_money", "request_revised_once",
     "resolution_reopened_by", "resolution_standing_once",
 }  # fmt: skip
 """Met in tests/actions/guards and tests/tickets/test_guards.py."""
@@ -201,7 +201,11 @@ def test_an_intent_is_repeated_once() -> None:
     for guard in ("", "intent_repeated_once"):
         with refused_by(guard) if guard else accepted():
             factories.make_intent(
-                ticket=failed.ticket, target=failed.target, repeat_of=failed, occurrence=2
+                ticket=failed.ticket,
+                target=failed.target,
+                by=factories.NODE,
+                repeat_of=failed,
+                occurrence=2,
             )
 
 

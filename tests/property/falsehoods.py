@@ -61,8 +61,80 @@ QUESTIONS: dict[str, str] = {
         SELECT i.id FROM actions_intent i LEFT JOIN actions_gatedecision d ON d.id = i.decision_id AND d.intent_id = i.id AND d.phase = 'worker'
         WHERE i.state IN ('authorized', 'executing', 'unknown', 'pending', 'partially_confirmed', 'confirmed', 'accepted')
         AND (d.id IS NULL OR (d.ruling <> 'allow' AND NOT (d.ruling = 'approve' AND EXISTS (
-            SELECT 1 FROM actions_approval p WHERE p.intent_id = i.id AND p.approves AND p.used_at < p.expires_at AND p.digest = d.shown_digest
+            SELECT 1 FROM actions_approval p JOIN actions_gatedecision s ON s.id = p.decision_id AND s.intent_id = i.id AND s.ruling = 'approve'
+            WHERE p.intent_id = i.id AND p.approves AND p.used_at < p.expires_at AND p.digest = d.shown_digest AND s.shown_digest = d.shown_digest
+            AND p.approver_kind IN ('human_node', 'brand_team')
             AND (p.approver_kind <> i.proposer_kind OR p.approver_identity <> i.proposer_identity)))))
+    """,
+    "a word of its own proposer on what wanted a second person": """
+        SELECT p.id FROM actions_approval p JOIN actions_gatedecision s ON s.id = p.decision_id JOIN actions_intent i ON i.id = p.intent_id
+        WHERE s.ruling NOT IN ('hold') AND p.approver_kind = i.proposer_kind AND p.approver_identity = i.proposer_identity
+    """,
+    "a word on what nobody was asked, or by no person": """
+        SELECT p.id FROM actions_approval p LEFT JOIN actions_gatedecision s
+        ON s.id = p.decision_id AND s.intent_id = p.intent_id AND s.shown_digest = p.digest
+        WHERE s.id IS NULL OR p.approver_kind NOT IN ('human_node', 'brand_team') OR NOT (s.ruling = 'approve' OR (s.ruling = 'hold' AND p.approves
+            AND s.reason IN ('unverified_customer', 'ownership_unclear', 'dispute', 'equal_effect', 'failed_refund_object')))
+    """,
+    "a repeat of what has not ended, or of something else": """
+        SELECT n.id FROM actions_intent n LEFT JOIN actions_intent i ON i.id = n.repeat_of_id
+        WHERE n.occurrence > 1 AND (i.id IS NULL OR i.ticket_id <> n.ticket_id OR i.kind <> n.kind OR i.occurrence <> n.occurrence - 1 OR (i.set_aside_at IS NULL
+            AND i.state IN ('proposed', 'held', 'awaiting_approval', 'authorized', 'executing', 'unknown', 'pending', 'partially_confirmed')))
+    """,
+    "repeated by no person, and an attempt of what is repeated may have left": """
+        WITH RECURSIVE before AS (
+            SELECT n.id AS newest, n.repeat_of_id AS at FROM actions_intent n
+            WHERE n.repeat_of_id IS NOT NULL AND n.proposer_kind NOT IN ('human_node', 'brand_team')
+            UNION SELECT b.newest, i.repeat_of_id FROM before b JOIN actions_intent i ON i.id = b.at WHERE i.repeat_of_id IS NOT NULL)
+        SELECT DISTINCT b.newest FROM before b JOIN actions_attempt a ON a.intent_id = b.at WHERE a.outcome IS DISTINCT FROM 'not_sent'
+    """,
+    "a correction of what stands, or may": """
+        SELECT n.id FROM actions_intent n JOIN actions_intent i ON i.id = n.corrects_id
+        WHERE i.ticket_id <> n.ticket_id OR i.state NOT IN ('failed', 'refused')
+    """,
+    "a remainder that is not less than the whole": """
+        SELECT n.id FROM actions_intent n JOIN actions_intent i ON i.id = n.remainder_of_id
+        WHERE i.ticket_id <> n.ticket_id OR i.target_id <> n.target_id OR i.currency <> n.currency OR n.amount IS NULL OR n.amount > i.amount
+        OR i.state NOT IN ('accepted', 'reversed') OR n.amount + (
+            SELECT COALESCE(sum(p.amount), 0) FROM actions_echopart p WHERE p.standing = 'succeeded' AND p.echo_id = (
+                SELECT e.id FROM actions_echo e JOIN actions_externalobject o ON o.id = e.external_object_id
+                WHERE o.intent_id = i.id AND e.observed_at <= n.created_at ORDER BY e.id DESC LIMIT 1)) > i.amount
+    """,
+    "remainders that are more than the whole": """
+        SELECT i.id FROM actions_intent i JOIN actions_intent n ON n.remainder_of_id = i.id
+        WHERE n.state NOT IN ('failed', 'refused', 'withdrawn', 'reversed') GROUP BY i.id HAVING sum(n.amount) > i.amount
+    """,
+    "made up for by no person after it was reversed": """
+        SELECT n.id FROM actions_intent n JOIN actions_intentevent e ON e.intent_id = n.remainder_of_id AND e.to_state = 'reversed'
+        JOIN actions_intentevent b ON b.intent_id = n.id AND b.number = 1
+        WHERE e.from_state <> 'reversed' AND b.id > e.id AND n.proposer_kind NOT IN ('human_node', 'brand_team')
+    """,
+    "accepted without a person or a reason": """
+        SELECT i.id FROM actions_intent i LEFT JOIN actions_intentevent e ON e.intent_id = i.id AND e.to_state = 'accepted' AND e.from_state <> 'accepted'
+        LEFT JOIN integrations_sealedpayload s ON s.id = i.accepted_reason_id
+        WHERE (i.state = 'accepted' OR e.id IS NOT NULL) AND (e.id IS NULL OR s.id IS NULL OR e.by_kind NOT IN ('human_node', 'brand_team'))
+    """,
+    "an outcome by an intent that brought nothing": """
+        SELECT o.id FROM actions_outcome o JOIN actions_intent i ON i.id = o.intent_id
+        WHERE i.state NOT IN ('confirmed', 'accepted', 'reversed') AND NOT (i.state = 'failed'
+            AND o.statement_id IS NOT NULL AND o.by_kind IN ('human_node', 'brand_team') AND EXISTS (
+                SELECT 1 FROM actions_echo e JOIN actions_echopart p ON p.echo_id = e.id
+                WHERE e.external_object_id = o.external_object_id GROUP BY e.id HAVING bool_and(p.standing = 'succeeded')))
+    """,
+    "counted below zero, or without a day or shop money": """
+        SELECT id FROM actions_counter WHERE used < 0 OR count < 0 UNION ALL
+        SELECT id FROM actions_intent WHERE (counted_at IS NULL) <> (counted_on IS NULL) OR (counted_at IS NOT NULL AND shop_amount IS NULL)
+    """,
+    "an amount without its currency, or the other way round": """
+        SELECT id FROM actions_intent WHERE (amount IS NULL) <> (currency = '') OR (shop_amount IS NULL) <> (shop_currency = '') UNION ALL
+        SELECT id FROM actions_echopart WHERE currency = '' OR (shop_amount IS NULL) <> (shop_currency = '')
+    """,
+    "set aside without a person or a reason": """
+        SELECT id FROM actions_intent WHERE set_aside_at IS NOT NULL AND (set_aside_by_kind IS NULL
+        OR set_aside_by_kind NOT IN ('human_node', 'brand_team') OR set_aside_by_identity IS NULL OR set_aside_reason_id IS NULL)
+    """,
+    "an attempt closed without an outcome, or resolved without a way": """
+        SELECT id FROM actions_attempt WHERE (closed_at IS NULL) <> (outcome IS NULL) OR (resolved_at IS NULL) <> (resolved_how IS NULL)
     """,
     "a resolver without a resolution, or the other way round": """
         SELECT t.id FROM tickets_ticket t WHERE (t.resolver IS NOT NULL) <> (t.status = 'resolved')
@@ -98,7 +170,7 @@ QUESTIONS: dict[str, str] = {
     """,
     "an amount that is no number": """
         SELECT id FROM actions_intent WHERE amount = 'NaN' OR shop_amount = 'NaN' UNION ALL
-        SELECT id FROM actions_echopart WHERE amount = 'NaN' UNION ALL SELECT id FROM tickets_request WHERE amount = 'NaN'
+        SELECT id FROM actions_echopart WHERE amount = 'NaN' OR shop_amount = 'NaN' UNION ALL SELECT id FROM tickets_request WHERE amount = 'NaN'
         UNION ALL SELECT id FROM actions_counter WHERE used = 'NaN'
     """,
 }

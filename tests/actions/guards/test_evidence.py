@@ -1,5 +1,6 @@
 """Each branch of the guards on attempts, reads, echoes, findings, outcomes and the gate's rows, met by raw SQL."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
 
@@ -434,25 +435,20 @@ def test_an_accepted_intent_fulfils_with_a_person_s_word_alone() -> None:
         outcome_of(intent, statement_id=payload.pk, by_kind="human_node")
 
 
-def late_success(parts: list[tuple[Standing, Decimal]], *, failed_as: str = "money") -> Intent:
-    """Return a failed intent of which a later read says something else."""
-    intent, at = factories.unknown_intent(), now()
-    if failed_as == "absent":
-        assert intent.first_sent_at is not None
-        factories.fail_as_absent(intent, at=intent.first_sent_at)
-        bound = factories.make_object(target=intent.target, intent=intent)
-    else:
-        failed = [(Standing.FAILED, factories.AMOUNT)]
-        factories.find(intent, at=at, to=State.FAILED, parts=failed, state_reason="money_failed")
-        bound = intent.external_objects.get()
-    read = factories.make_read(target=intent.target, at=at)
-    factories.make_echo(external_object=bound, source=read, at=at, parts=parts)
+def late_absent() -> Intent:
+    """Return an intent that failed as absent, and whose effect came to light after that."""
+    intent = factories.unknown_intent()
+    assert intent.first_sent_at is not None
+    factories.fail_as_absent(intent, at=intent.first_sent_at)
+    bound = factories.make_object(target=intent.target, intent=intent)
+    read = factories.make_read(target=intent.target, at=now())
+    factories.make_echo(external_object=bound, source=read, at=now(), parts=SUCCESS)
     return intent
 
 
-@pytest.mark.parametrize("failed_as", ["money", "absent"])
-def test_a_late_success_fulfils_with_a_person_s_word_alone(failed_as: str) -> None:
-    intent = late_success(SUCCESS, failed_as=failed_as)
+@pytest.mark.parametrize("late", [factories.late_success, late_absent])
+def test_a_late_success_fulfils_with_a_person_s_word_alone(late: Callable[[], Intent]) -> None:
+    intent = late()
     payload = factories.make_payload(workspace=intent.workspace)
     with refused_by(f"{OUTCOME}_fact", "or a late success and a person's word"):
         outcome_of(intent)
@@ -472,14 +468,14 @@ def test_a_late_success_fulfils_with_a_person_s_word_alone(failed_as: str) -> No
     ],
 )
 def test_no_word_makes_an_outcome_of_what_failed(parts: list[tuple[Standing, Decimal]]) -> None:
-    intent = late_success(parts)
+    intent = factories.late_success(parts)
     payload = factories.make_payload(workspace=intent.workspace)
     with refused_by(f"{OUTCOME}_fact", "or a late success and a person's word"):
         outcome_of(intent, statement_id=payload.pk, by_kind="human_node")
 
 
 def test_a_late_success_fulfils_no_request_of_another_ticket() -> None:
-    intent = late_success(SUCCESS)
+    intent = factories.late_success()
     payload = factories.make_payload(workspace=intent.workspace)
     foreign = factories.make_request(ticket=factories.make_ticket(workspace=intent.workspace))
     with refused_by(f"{OUTCOME}_fact", "on the request's ticket"):

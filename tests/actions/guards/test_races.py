@@ -4,15 +4,18 @@ Promises: who waits is seen to wait by the database's own list of locks; nothing
 Does not test the code's own locks: raw SQL takes none.
 """
 
+import json
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 
 import psycopg
 import pytest
 
 from actions.models import Intent
 from actions.states import State
+from integrations.clock import now
 from tests import factories
 from tests.database import TestDatabase
 
@@ -133,6 +136,49 @@ def test_an_intent_is_not_born_while_its_ticket_is_being_closed(
         )
         closing.does("COMMIT")
         assert refusal(waiting) == "actions_intent_birth"
+
+
+def making_up_for(earlier: Intent, *, number: int) -> str:
+    """Return the statement by which a person proposes all that is missing of an accepted intent."""
+    unsent = (
+        "first_sent_at",
+        "resend_until",
+        "settles_at",
+        "confirmed_at",
+        "decision_id",
+        "body",
+        "accepted_reason_id",
+    )
+    born = ", ".join(f"'{column}', null" for column in unsent)
+    return (
+        f"INSERT INTO actions_intent SELECT (jsonb_populate_record(i, jsonb_build_object('id', {10000 + number}, 'public_id', "
+        f"'int-{number}', 'marker', 'rzv:{number}', 'key', gen_random_uuid(), 'state', 'proposed', 'event_count', 1, "
+        f"'remainder_of_id', i.id, 'amount', i.amount / 2, {born}))).* FROM actions_intent i WHERE id = {earlier.pk}"
+    )
+
+
+def test_two_at_one_moment_do_not_make_up_for_the_same_money(test_database: TestDatabase) -> None:
+    earlier = factories.intent_in(State.ACCEPTED)
+    with two_callers(test_database) as (first, second):
+        first.does("BEGIN", making_up_for(earlier, number=1), event_of_birth(earlier, number=1))
+        second.does("BEGIN")
+        waiting = second.begins(making_up_for(earlier, number=2))
+        first.does("COMMIT")
+        assert refusal(waiting) == "actions_intent_birth"
+
+
+def event_of_birth(earlier: Intent, *, number: int) -> str:
+    """Return the statement that inserts the first event of an intent which makes up for another."""
+    at = now().isoformat()
+    body = json.dumps({
+        "at": at, "by": "agent-1", "by_kind": "ai", "details": {}, "from": "", "intent": f"int-{number}", "name": "proposed",
+        "number": 1, "reason": "", "to": "proposed",
+    })  # fmt: skip
+    return (
+        "INSERT INTO actions_intentevent (workspace_id, intent_id, number, name, from_state, to_state, by_kind, by_identity, reason, "
+        f"at, body, previous_digest, digest) VALUES ({earlier.workspace_id}, {10000 + number}, 1, 'proposed', '', 'proposed', 'ai', "
+        f"'agent-1', '', '{at}', '{body}', '', '{sha256(body.encode()).hexdigest()}')"
+    )
 
 
 def test_an_intent_is_not_withdrawn_under_an_attempt_that_is_being_opened(

@@ -5,6 +5,14 @@ to start from raises NoSuchRow.
 Does not use the product's own code: what it would write is written here a second time.
 """
 
+from tests.strategies.steps.births import (
+    correct,
+    make_up,
+    propose,
+    propose_reply,
+    repeat,
+    repeat_unsent,
+)
 from tests.strategies.steps.brand import (
     change_access,
     change_connection,
@@ -31,11 +39,10 @@ from tests.strategies.steps.closing import (
 from tests.strategies.steps.gate import (
     allow,
     approve,
+    clear,
     hold,
-    propose,
-    propose_reply,
     refuse,
-    repeat,
+    say_no,
     want_approval,
     withdraw,
 )
@@ -66,12 +73,17 @@ STEPS: tuple[Step, ...] = (
     propose,
     propose_reply,
     repeat,
+    repeat_unsent,
+    correct,
+    make_up,
     allow,
     hold,
+    clear,
     want_approval,
     refuse,
     withdraw,
     approve,
+    say_no,
     claim,
     not_sent,
     lose_answer,
@@ -110,6 +122,11 @@ WEIGHTS: dict[Step, int] = {
     set_aside: 5,
     work_on_case: 5,
     repeat: 5,
+    repeat_unsent: 2,
+    correct: 2,
+    make_up: 3,
+    clear: 6,
+    say_no: 1,
     poll: 2,
     reopen: 1,
     close_unresolved: 1,

@@ -7,6 +7,7 @@ Does not send anything.
 from datetime import datetime
 
 from tests.strategies.statements import Statement, insert, update
+from tests.strategies.steps.counting import GIVEN_BACK, given_back
 from tests.strategies.steps.shared import AI, PEOPLE, pk, reopened
 from tests.strategies.world import Row, World
 
@@ -122,7 +123,12 @@ def withdraw_and_close(w: World) -> list[Statement]:
         ticket["id"],
     )
     return [
-        *(s for intent in unsent for s in w.move(intent, to="withdrawn", at=at, by=AI)),
+        *given_back(w, *unsent),
+        *(
+            s
+            for intent in unsent
+            for s in w.move(intent, to="withdrawn", at=at, by=AI, **GIVEN_BACK)
+        ),
         update("tickets_ticket", pk(ticket), status="closed_unresolved"),
         insert(
             "tickets_resolution",

@@ -185,7 +185,9 @@ def _parts(to: str, amount: Decimal | None) -> Sequence[tuple[str, Decimal]]:
 def accept(w: World) -> list[Statement]:
     """A person accepts what the platform holds instead."""
     intent = w.row("actions_intent", "state IN ('pending', 'partially_confirmed')")
-    return w.move(intent, to="accepted", at=w.moment(), by=w.rng.choice(PEOPLE))
+    payload = w.row("integrations_sealedpayload", "workspace_id = %s", intent["workspace_id"])
+    by = w.rng.choice(PEOPLE)
+    return w.move(intent, to="accepted", at=w.moment(), by=by, accepted_reason_id=payload["id"])
 
 
 def look(w: World) -> list[Statement]:

@@ -7,6 +7,7 @@ Does not hear what the platform says: that is `hearing`.
 from datetime import datetime, timedelta
 
 from tests.strategies.statements import Statement, insert, update
+from tests.strategies.steps.counting import GIVEN_BACK, given_back
 from tests.strategies.steps.shared import APP, pk, read_of
 from tests.strategies.world import Row, World
 
@@ -81,7 +82,8 @@ def reject(w: World) -> list[Statement]:
     intent, at = w.row("actions_intent", "state = 'executing'"), w.moment()
     return [
         close_attempt(w, intent, outcome="rejected", at=at),
-        *w.move(intent, to="failed", at=at, state_reason="rejected"),
+        *given_back(w, intent),
+        *w.move(intent, to="failed", at=at, state_reason="rejected", **GIVEN_BACK),
     ]
 
 
@@ -148,7 +150,8 @@ def fail_as_absent(w: World) -> list[Statement]:
         *_absent(w, intent, first),
         *_absent(w, intent, first + timedelta(minutes=4)),
         *_resolved_absent(w, intent, first),
-        *w.move(intent, to="failed", at=first, state_reason="absent"),
+        *given_back(w, intent),
+        *w.move(intent, to="failed", at=first, state_reason="absent", **GIVEN_BACK),
     ]
 
 

@@ -72,6 +72,8 @@ def part_of(w: World, intent: Row, echo: int, standing: str, money: Decimal) -> 
         standing=standing,
         amount=money,
         currency="EUR",
+        shop_amount=money,
+        shop_currency="EUR",
     )
 
 
