@@ -21,6 +21,16 @@ _SUCCESSES = range(200, 300)
 class ApiRefused(Exception):
     """The API answered with a problem document; the message is what it says."""
 
+    def __init__(self, asked: str, *, status: int, text: bytes) -> None:
+        super().__init__(f"{asked}: {status} {_problem(text)}")
+        self.status = status
+        self.document = _document(text)
+
+    @property
+    def name(self) -> str:
+        """Return the last part of the problem's type, which is a contract."""
+        return str(self.document.get("type", "")).rpartition(":")[2]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
@@ -64,13 +74,21 @@ class Api:
         finally:
             connection.close()
         if status not in _SUCCESSES:
-            raise ApiRefused(f"{method} {path}: {status} {_problem(text)}")
+            raise ApiRefused(f"{method} {path}", status=status, text=text)
         return Answer(status=status, document=json.loads(text))
 
 
 def _problem(text: bytes) -> str:
-    try:
-        problem = json.loads(text)
-        return f"{problem['title']}. {problem['detail']} {problem.get('errors', '')}".strip()
-    except (ValueError, KeyError, TypeError):  # no problem document: a proxy's or a server's page
+    problem = _document(text)
+    if "title" not in problem:
         return text[:200].decode(errors="replace")
+    return f"{problem['title']}. {problem.get('detail', '')} {problem.get('errors', '')}".strip()
+
+
+def _document(text: bytes) -> Document:
+    """Read a problem document; empty where it is a proxy's or a server's page instead."""
+    try:
+        read = json.loads(text)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}

@@ -2,19 +2,24 @@
 
 Promises: what the store holds is counted whatever we believe, and what we say is held against it:
 identifier, target, marker, amount, currency and every part's status. Nothing is rounded: what is
-open stays open, and then the sums differ.
+open stays open, and then the sums differ; what a person accepted instead of what was asked is
+counted apart.
 Does not know a database or a sandbox: both sides come in as records.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+from typing import TypeAlias
+
+from integrations.money import Money
 
 NOT_DONE = frozenset({"failed", "refused", "withdrawn"})
 """Our states that say: the store holds nothing of this."""
 DONE = "confirmed"
+ACCEPTED = "accepted"
 _SUCCESS = "SUCCESS"
 _NO_MONEY = frozenset({"FAILURE", "ERROR"})
 
@@ -31,6 +36,10 @@ class OurIntent:
     currency: str
     reference: str | None
     """The external identifier that proves it; None where we have none."""
+    accepted: Money | None = None
+    """What a person accepted of it instead; None where nobody did."""
+    to_store_credit: bool = False
+    """Was it to become store credit, instead of going back over the payments?"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +52,9 @@ class TheirEffect:
     amount: Decimal
     currency: str
     statuses: tuple[str, ...]
+    moved: Decimal
+    """How much of the amount has succeeded."""
+    to_store_credit: bool = False
 
     @property
     def stands(self) -> bool:
@@ -54,12 +66,19 @@ class TheirEffect:
         """Has all of it moved?"""
         return bool(self.statuses) and set(self.statuses) == {_SUCCESS}
 
+    @property
+    def is_final(self) -> bool:
+        """Has every part ended?"""
+        return bool(self.statuses) and set(self.statuses) <= {_SUCCESS, *_NO_MONEY}
+
 
 class Verdict(StrEnum):
     """What one line comes to."""
 
     EQUAL = "equal"
     """Confirmed here, and just this stands on the store."""
+    ACCEPTED = "accepted"
+    """Not what was asked, and just what a person accepted instead stands on the store."""
     NOTHING = "nothing"
     """Not done here, and nothing stands on the store."""
     OPEN = "open"
@@ -89,6 +108,7 @@ class Comparison:
     lines: tuple[Line, ...]
     intents: int
     confirmed: int
+    accepted: int
     effects: int
 
     def count(self, verdict: Verdict) -> int:
@@ -113,16 +133,22 @@ class Comparison:
     @property
     def holds(self) -> bool:
         """Do the two records say the same?"""
-        return self.confirmed == self.effects and not (self.doubled or self.false or self.lost)
+        return self._adds_up and not (self.doubled or self.false or self.lost)
 
     @property
     def sentence(self) -> str:
         """Say it in one line."""
-        sign = "=" if self.confirmed == self.effects else "!="
+        sign = "=" if self._adds_up else "!="
+        accepted = f" + {self.accepted} accepted" if self.accepted else ""
         return (
-            f"{self.intents} intents, {self.confirmed} confirmed {sign} {self.effects} effects, "
+            f"{self.intents} intents, {self.confirmed} confirmed{accepted} {sign} "
+            f"{self.effects} effects, "
             f"{self.doubled} doubled, {self.false} false, {self.lost} lost"
         )
+
+    @property
+    def _adds_up(self) -> bool:
+        return self.confirmed + self.accepted == self.effects
 
 
 def compare(ours: Iterable[OurIntent], theirs: Iterable[TheirEffect]) -> Comparison:
@@ -147,6 +173,7 @@ def compare(ours: Iterable[OurIntent], theirs: Iterable[TheirEffect]) -> Compari
         lines=tuple(lines),
         intents=len(intents),
         confirmed=sum(intent.state == DONE for intent in intents),
+        accepted=sum(intent.state == ACCEPTED for intent in intents),
         effects=sum(effect.stands for effect in effects),
     )
 
@@ -189,11 +216,12 @@ def _own(intent: OurIntent, held: Sequence[TheirEffect]) -> TheirEffect | None:
 
 def _judge(intent: OurIntent, effect: TheirEffect | None) -> tuple[Verdict, str]:
     stands = effect is not None and effect.stands
-    if intent.state == DONE:
+    if intent.state in _STANDING:
+        good, differences = _STANDING[intent.state]
         if effect is None:
-            return Verdict.FALSE, "confirmed, and the store holds nothing of it"
-        differing = _differences(intent, effect)
-        return (Verdict.FALSE, "; ".join(differing)) if differing else (Verdict.EQUAL, "")
+            return Verdict.FALSE, f"{intent.state}, and the store holds nothing of it"
+        differing = differences(intent, effect)
+        return (Verdict.FALSE, "; ".join(differing)) if differing else (good, "")
     if intent.state in NOT_DONE:
         if stands:
             return Verdict.FALSE, f"{intent.state}, and the store holds it"
@@ -201,15 +229,52 @@ def _judge(intent: OurIntent, effect: TheirEffect | None) -> tuple[Verdict, str]
     return Verdict.OPEN, "the store holds it" if stands else "the store holds nothing of it"
 
 
-def _differences(intent: OurIntent, effect: TheirEffect) -> list[str]:
+def _from_asked(intent: OurIntent, effect: TheirEffect) -> list[str]:
+    """List where what stands differs from what was asked."""
+    asked = (intent.amount, intent.currency)
+    differing = _differences(intent, effect, says=asked, stands=effect.amount)
+    if not effect.succeeded:
+        differing.append(f"confirmed, and its parts are {_statuses(effect)}")
+    return differing
+
+
+def _from_accepted(intent: OurIntent, effect: TheirEffect) -> list[str]:
+    """List where what stands differs from what a person accepted."""
+    taken = intent.accepted
+    accepted = (None, None) if taken is None else (taken.amount, taken.currency)
+    differing = _differences(intent, effect, says=accepted, stands=effect.moved)
+    if not effect.is_final:
+        differing.append(f"accepted, and its parts are {_statuses(effect)}")
+    return differing
+
+
+def _differences(
+    intent: OurIntent,
+    effect: TheirEffect,
+    *,
+    says: tuple[Decimal | None, str | None],
+    stands: Decimal,
+) -> list[str]:
+    amount, currency = says
     pairs = {
         "reference": (intent.reference, effect.identifier),
         "target": (intent.target, effect.target),
         "marker": (intent.marker, effect.marker),
-        "amount": (intent.amount, effect.amount),
-        "currency": (intent.currency, effect.currency),
+        "amount": (amount, stands),
+        "currency": (currency, effect.currency),
+        "to store credit": (intent.to_store_credit, effect.to_store_credit),
     }
-    differing = [f"{name}: {a} here, {b} there" for name, (a, b) in pairs.items() if a != b]
-    if not effect.succeeded:
-        differing.append(f"confirmed, and its parts are {', '.join(effect.statuses) or 'none'}")
-    return differing
+    return [f"{name}: {a} here, {b} there" for name, (a, b) in pairs.items() if a != b]
+
+
+def _statuses(effect: TheirEffect) -> str:
+    return ", ".join(effect.statuses) or "none"
+
+
+_Differing: TypeAlias = Callable[[OurIntent, TheirEffect], list[str]]
+
+_STANDING: dict[str, tuple[Verdict, _Differing]] = {
+    DONE: (Verdict.EQUAL, _from_asked),
+    ACCEPTED: (Verdict.ACCEPTED, _from_accepted),
+}
+"""Our states that say: this stands on the store."""

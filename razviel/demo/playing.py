@@ -35,10 +35,32 @@ from razviel.demo.stack import (
     start_web,
     start_worker,
 )
-from razviel.demo.stage import AGENT, DESK, TIME_SCALE, Brand, Stage, TooLate
+from razviel.demo.stage import (
+    AGENT,
+    DESK,
+    NODE,
+    TEAM,
+    TIME_SCALE,
+    Brand,
+    NotRefused,
+    Stage,
+    TooLate,
+)
 
 _READ_LAG = timedelta(seconds=3)
-_BROKEN = (ApiRefused, ControlRefused, ProcessEnded, TooLate, HTTPException, OSError)
+_BROKEN = (
+    ApiRefused,
+    ControlRefused,
+    NotRefused,
+    ProcessEnded,
+    TooLate,
+    HTTPException,
+    OSError,
+    # An answer of another shape than the scene goes on with: it went another way.
+    LookupError,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +143,10 @@ def _brand(slug: str, name: str, sandbox: ControlClient, *, url: str, login: Log
     make_workspace(slug, name=name)
     connect_shop(slug, shop, time_scale=TIME_SCALE)
     add_member(slug, login=login)
-    tokens = {actor: make_token(slug, actor=actor) for actor in (AGENT, DESK)}
-    return Brand(
-        slug=slug,
-        shop=shop,
-        agent=Api(url=url, token=tokens[AGENT]),
-        desk=Api(url=url, token=tokens[DESK]),
+    agent, desk, node, team = (
+        Api(url=url, token=make_token(slug, actor=actor)) for actor in (AGENT, DESK, NODE, TEAM)
     )
+    return Brand(slug=slug, shop=shop, agent=agent, desk=desk, node=node, team=team)
 
 
 def _play(scene: Scene, stage: Stage) -> Seen:

@@ -5,26 +5,28 @@ and again, has a deadline, and ends at once when the demo is stopped or a proces
 Does not know any scene.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from threading import Event
 from time import monotonic
 
 from actions.models import Finding, Intent
 from integrations.actors import Actor, ActorKind
-from integrations.sandbox.ledger import Received
+from integrations.sandbox.ledger import Effect, Received
 from integrations.sandbox.records import DeclaredFault, PlacedOrder
 from integrations.sandbox.surface import ShopControls
-from razviel.demo.api import Answer, Api, Document
+from razviel.demo.api import Answer, Api, ApiRefused, Document
 from razviel.demo.stack import Stack
 
 AGENT = Actor(kind=ActorKind.AI, identity="agent-1")
 DESK = Actor(kind=ActorKind.SYSTEM, identity="helpdesk-1")
+NODE = Actor(kind=ActorKind.HUMAN_NODE, identity="node-1")
+TEAM = Actor(kind=ActorKind.BRAND_TEAM, identity="team-1")
 TIME_SCALE = "0.01"
 """A sandbox's time may run faster: what waits 12 minutes waits 7 seconds. Machines' own times, such
 as the 10 seconds in which a send must leave, stay as they are."""
 
-ENDED = ("confirmed", "failed", "refused", "withdrawn", "reversed")
+ENDED = ("confirmed", "accepted", "failed", "refused", "withdrawn", "reversed")
 CURRENCY = "EUR"
 
 _DEADLINE_SECONDS = 150.0
@@ -39,9 +41,13 @@ class Stopped(Exception):
     """The demo was stopped while a scene was waiting."""
 
 
+class NotRefused(Exception):
+    """The API took what it must refuse."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brand:
-    """A workspace with its store, and the two tokens that speak in it."""
+    """A workspace with its store, and the tokens that speak in it."""
 
     slug: str
     shop: ShopControls
@@ -49,6 +55,19 @@ class Brand:
     """Of the AI that proposes."""
     desk: Api
     """Of the integration that opens tickets, and vouches for customers."""
+    node: Api
+    """Of the Human Node."""
+    team: Api
+    """Of the brand's own team."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a customer asks for."""
+
+    amount: str
+    currency: str = CURRENCY
+    kind: str = "refund"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,23 +78,39 @@ class Case:
     order: PlacedOrder
     ticket: str
     request: str
+    kind: str
     amount: str
+    currency: str
 
-    def propose(self) -> Answer:
-        """Let the AI propose what was asked."""
-        params = {"order": self.order.id, "amount": self.amount, "currency": CURRENCY}
-        wish = {"kind": "refund", "request": self.request, "params": params, "reason": "it broke"}
-        return self.brand.agent.post(f"tickets/{self.ticket}/intents/", wish)
+    def propose(self, *, by: Api | None = None, **more: str) -> Answer:
+        """Let the AI propose what was asked, or `by` do so.
+
+        Args:
+            by: Who proposes.
+            more: What is sent besides, as `repeat_of`.
+        """
+        return self.propose_part({"amount": self.amount}, by=by, **more)
+
+    def propose_part(
+        self, part: Mapping[str, object], *, by: Api | None = None, **more: str
+    ) -> Answer:
+        """Let the AI, or `by`, propose another amount, or the same for lines and shipping."""
+        params = {"order": self.order.id, "amount": self.amount, "currency": self.currency, **part}
+        wish = {"kind": self.kind, "request": self.request, "params": params, "reason": "it broke"}
+        proposer = by or self.brand.agent
+        return proposer.post(f"tickets/{self.ticket}/intents/", {**wish, **more})
 
     def close(self) -> Document:
         """Let the AI close the ticket as resolved."""
         path = f"tickets/{self.ticket}/close/"
         return self.brand.agent.post(path, {"status": "resolved"}).document
 
-    def refunds_count(self) -> int:
-        """Count the refunds of ours that the store truly holds of this order."""
+    def effects(self) -> list[Effect]:
+        """Return the refunds of ours that the store truly holds of this order, oldest first."""
         shop = self.brand.shop
-        return sum(effect.app_id == shop.app_id for effect in shop.effects(order=self.order.id))
+        return [
+            effect for effect in shop.effects(order=self.order.id) if effect.app_id == shop.app_id
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,15 +135,19 @@ class Stage:
     def case(self, brand: Brand, *, name: str, amount: str, **order: object) -> Case:
         """Place an order of 100.00 EUR, open its customer's ticket, and state what is asked."""
         placed = brand.shop.order(currency=CURRENCY, **order)  # type: ignore[arg-type]  # the sandbox checks its own words
+        return self.ticket(brand, placed, name=name, asked=Asked(amount=amount))
+
+    def ticket(self, brand: Brand, order: PlacedOrder, *, name: str, asked: Asked) -> Case:
+        """Open a ticket of the order's customer, and state what is asked."""
         opening = {
-            "external_id": f"{name}-{placed.id.rpartition('/')[2]}",
-            "customer": {"store_identifier": placed.customer or "", "verified": True},
+            "external_id": f"{name}-{order.id.rpartition('/')[2]}",
+            "customer": {"store_identifier": order.customer or "", "verified": True},
             "subject": "My parcel came broken",
         }
         ticket = brand.desk.post("tickets/", opening).document["id"]
-        asked = {"kind": "refund", "target": placed.id, "amount": amount, "currency": CURRENCY}
-        request = brand.agent.post(f"tickets/{ticket}/requests/", asked).document["id"]
-        return Case(brand=brand, order=placed, ticket=ticket, request=request, amount=amount)
+        wanted = {"target": order.id, **asdict(asked)}
+        request = brand.agent.post(f"tickets/{ticket}/requests/", wanted).document["id"]
+        return Case(brand=brand, order=order, ticket=ticket, request=request, **asdict(asked))
 
     def until(self, case: Case, intent: str, *states: str) -> Document:
         """Wait until an intent is in one of these states, and return it.
@@ -144,6 +183,25 @@ class Stage:
         self.stack.check()
         if self.stopping.wait(pause_seconds):
             raise Stopped
+
+
+def say(by: Api, word: str, intent: Document) -> Document:
+    """Let a person say a word, as `approve`, of exactly what they were shown."""
+    said = {"digest": intent["decision"]["shown_digest"], "reason": "looked at it"}
+    return by.post(f"intents/{intent['id']}/{word}/", said).document
+
+
+def refusal(ask: Callable[[], object]) -> ApiRefused:
+    """Ask for what the API must refuse, and return how it did.
+
+    Raises:
+        NotRefused: It did not.
+    """
+    try:
+        ask()
+    except ApiRefused as refused:
+        return refused
+    raise NotRefused
 
 
 def identity_of(intent: str) -> Identity:

@@ -12,11 +12,13 @@ from rich.table import Table
 from razviel.demo.api import Document
 from razviel.demo.comparing import Line, OurIntent, TheirEffect, Verdict
 from razviel.demo.playing import Compared, Played
+from razviel.demo.scenes import Seen
 from razviel.demo.screen import Screen
 from razviel.demo.stage import Identity, identity_of
 
 _INDENT = 3
-_GOOD = (Verdict.EQUAL, Verdict.NOTHING)
+_LENGTH_IN_TABLE = 9
+_GOOD = (Verdict.EQUAL, Verdict.ACCEPTED, Verdict.NOTHING)
 
 
 def tell_scene(screen: Screen, played: Played, *, number: int) -> None:
@@ -25,15 +27,22 @@ def tell_scene(screen: Screen, played: Played, *, number: int) -> None:
     screen.say()
     screen.say(f"{number}. {played.scene.title}: {mark}", style=f"bold {style}")
     if played.seen is not None:
-        case, intent = played.seen.case, played.seen.intent
-        screen.say(f"order {case.order.id}, ticket {_short(case.ticket)}", indent=_INDENT)
-        screen.show(_timeline(intent))
-        for line in _evidence(intent, identity_of(intent["id"])):
-            screen.say(line, indent=_INDENT)
+        _tell_intents(screen, played.seen)
         for aside in played.seen.asides:
             screen.say(aside, indent=_INDENT)
     screen.say(f"expected  {played.scene.expected}", indent=_INDENT)
     screen.say(f"seen      {played.said}", indent=_INDENT, style=style)
+
+
+def _tell_intents(screen: Screen, seen: Seen) -> None:
+    ticket = ""
+    for intent in seen.intents:
+        if intent["ticket"] != ticket:
+            ticket = intent["ticket"]
+            screen.say(f"order {seen.case.order.id}, ticket {_short(ticket)}", indent=_INDENT)
+        screen.show(_timeline(intent))
+        for line in _evidence(intent, identity_of(intent["id"])):
+            screen.say(line, indent=_INDENT)
 
 
 def tell_comparison(screen: Screen, compared: Compared) -> None:
@@ -86,14 +95,16 @@ def _evidence(intent: Document, identity: Identity) -> Iterator[str]:
 def _cells(line: Line) -> Iterable[str]:
     ours, theirs = line.ours, line.theirs
     verdict = line.verdict if line.verdict in _GOOD else f"{line.verdict.upper()}: {line.why}"
-    return (_short(ours.identifier) if ours else "-", _ours(ours), _theirs(theirs), verdict)
+    name = _short(ours.identifier, length=_LENGTH_IN_TABLE) if ours else "-"
+    return (name, _ours(ours), _theirs(theirs), verdict)
 
 
 def _ours(intent: OurIntent | None) -> str:
     if intent is None:
         return "nothing"
     proof = f" {_number(intent.reference)}" if intent.reference else ""
-    return f"{intent.state} {intent.amount:.2f} {intent.currency}{proof}"
+    part = f"{intent.accepted.amount:.2f} of " if intent.accepted else ""
+    return f"{intent.state} {part}{intent.amount:.2f} {intent.currency}{proof}"
 
 
 def _theirs(effect: TheirEffect | None) -> str:
@@ -108,9 +119,9 @@ def _number(identifier: str) -> str:
     return f"#{identifier.rpartition('/')[2]}"
 
 
-def _short(identifier: str) -> str:
+def _short(identifier: str, *, length: int = 12) -> str:
     """Shorten what only has to be told apart."""
-    return f"{identifier[:12]}.."
+    return f"{identifier[:length]}.."
 
 
 def _moment(text: str) -> datetime:

@@ -115,6 +115,7 @@ def report(comparison: Comparison, plays: Sequence[Played], *, seconds: float) -
     told = {
         "intents": comparison.intents,
         "confirmed": comparison.confirmed,
+        "accepted": comparison.accepted,
         "effects": comparison.effects,
         "doubled": comparison.doubled,
         "false": comparison.false,

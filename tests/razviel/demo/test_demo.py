@@ -45,11 +45,11 @@ def test_every_scene_is_as_expected_and_both_records_say_the_same(tmp_path: Path
         printed, errors = played.communicate()
     assert played.returncode == 0, printed + errors
     lines = printed.splitlines()
-    assert "8 intents, 6 confirmed = 6 effects, 0 doubled, 0 false, 0 lost" in lines
+    assert "17 intents, 13 confirmed + 1 accepted = 14 effects, 0 doubled, 0 false, 0 lost" in lines
     assert max(len(line.rstrip()) for line in lines) <= 100
     told = json.loads(report.read_text())
-    counted = {name: told[name] for name in ("intents", "confirmed", "effects")}
-    assert counted == {"intents": 8, "confirmed": 6, "effects": 6}
+    counted = {name: told[name] for name in ("intents", "confirmed", "accepted", "effects")}
+    assert counted == {"intents": 17, "confirmed": 13, "accepted": 1, "effects": 14}
     assert (told["doubled"], told["false"], told["lost"]) == (0, 0, 0)
     assert told["seconds"] > 0
     assert told["scenes"] == [

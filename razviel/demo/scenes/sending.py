@@ -1,62 +1,32 @@
-"""The scenes, each with what is expected and what was seen; a scene holds if the two are equal.
+"""Scenes of one intent's way: what is sent, what is lost, and what the gate or the store refuses.
 
-Promises: every scene has an order of its own, so that all can play at once; faults name their
-order; what is seen is put into words from the API's answer and the store's ledger, never assumed.
-Does not know how a scene is shown.
+Promises: each has an order of its own; faults name their order; an effect is there once, whatever
+was lost. Does not know how a scene is shown.
 """
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from threading import Barrier
 
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.records import DeclaredFault
-from razviel.demo.api import Answer, Document
-from razviel.demo.stage import (
-    ENDED,
-    Case,
-    Stage,
-    outcomes,
-    sends_of,
-    was_read_absent,
-)
+from razviel.demo.api import Answer
+from razviel.demo.scenes.scene import ONE_REFUND, Scene, Seen, end, refunds, settled, verdict
+from razviel.demo.stage import ENDED, Case, Stage, outcomes, sends_of, was_read_absent
 
 SLOW_GATEWAY = "slow-card"
-ONE_REFUND = "confirmed, 1 refund on the store"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """What a scene saw, in the words of what it expected; its last answer; and asides to show."""
-
-    said: str
-    case: Case
-    intent: Document
-    asides: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
-    """One case, played end to end."""
-
-    name: str
-    title: str
-    expected: str
-    play: Callable[[Stage], Seen]
 
 
 def confirmed_and_resolved(stage: Stage) -> Seen:
     """Refund, then close the ticket over its outcome."""
     case = stage.case(stage.brand, name="plain", amount="12.50")
-    intent = _settled(stage, case, case.propose())
+    intent = settled(stage, case, case.propose())
     ticket = case.close()
-    said = f"{_end(case, intent)}; ticket {ticket['status']} by {ticket['resolver']}"
+    said = f"{end(case, intent)}; ticket {ticket['status']} by {ticket['resolver']}"
     gate = [
         f"gate, {one['check'].replace('_', ' ')}: {one['sentence']}" for one in intent["verdicts"]
     ]
     asides = [*gate, ticket["reply_channel"]["says"]]
-    return Seen(said=said, case=case, intent=intent, asides=asides)
+    return Seen(said=said, case=case, intents=[intent], asides=asides)
 
 
 def two_clicks(stage: Stage) -> Seen:
@@ -73,50 +43,49 @@ def two_clicks(stage: Stage) -> Seen:
         answers = [made.result() for made in clicks]
     statuses = " and ".join(str(status) for status in sorted(one.status for one in answers))
     names = {one.document["id"] for one in answers}
-    intent = _settled(stage, case, answers[0])
-    said = f"answered {statuses} with {len(names)} intent; {_end(case, intent)}"
-    return Seen(said=said, case=case, intent=intent)
+    intent = settled(stage, case, answers[0])
+    said = f"answered {statuses} with {len(names)} intent; {end(case, intent)}"
+    return Seen(said=said, case=case, intents=[intent])
 
 
 def answer_lost(stage: Stage) -> Seen:
     """Let the store refund and lose the answer."""
     case = stage.case(stage.brand, name="answer-lost", amount="15.00")
     _fault(case, FaultKind.LOST_AFTER)
-    intent = _settled(stage, case, case.propose())
-    return Seen(said=f"{outcomes(intent)}; {_end(case, intent)}", case=case, intent=intent)
+    intent = settled(stage, case, case.propose())
+    return Seen(said=f"{outcomes(intent)}; {end(case, intent)}", case=case, intents=[intent])
 
 
 def request_lost(stage: Stage) -> Seen:
     """Let the request be lost before the store runs it."""
     case = stage.case(stage.brand, name="request-lost", amount="17.50")
     _fault(case, FaultKind.LOST_BEFORE)
-    intent = _settled(stage, case, case.propose())
+    intent = settled(stage, case, case.propose())
     sends = sends_of(case, intent["id"])
     keys, bodies = {one.key for one in sends}, {one.body_sha256 for one in sends}
     same = f"{len(keys)} key, {len(bodies)} request body"  # of all sends together
-    said = f"{outcomes(intent)}; {same}; {_end(case, intent)}"
-    return Seen(said=said, case=case, intent=intent)
+    said = f"{outcomes(intent)}; {same}; {end(case, intent)}"
+    return Seen(said=said, case=case, intents=[intent])
 
 
 def keys_forgotten(stage: Stage) -> Seen:
     """Lose the answer of a store that forgets every key and whose reads lag behind."""
     case = stage.case(stage.forgetful, name="keys-forgotten", amount="22.00")
     _fault(case, FaultKind.LOST_AFTER)
-    intent = _settled(stage, case, case.propose())
+    intent = settled(stage, case, case.propose())
     absent = "absent at first" if was_read_absent(intent["id"]) else "never read as absent"
-    said = f"{outcomes(intent)}; {absent}; {_end(case, intent)}"
-    return Seen(said=said, case=case, intent=intent)
+    said = f"{outcomes(intent)}; {absent}; {end(case, intent)}"
+    return Seen(said=said, case=case, intents=[intent])
 
 
 def refused_by_the_gate(stage: Stage) -> Seen:
     """Ask for more than staff have left."""
     case = stage.case(stage.brand, name="too-much", amount="45.00")
     case.brand.shop.refund_by_staff(case.order.id, amount="80.00")
-    intent = _settled(stage, case, case.propose())
-    (grounded,) = [one for one in intent["verdicts"] if one["check"] == "grounded"]
+    intent = settled(stage, case, case.propose())
     sent = len(sends_of(case, intent["id"]))
-    said = f"{intent['state']}: {grounded['sentence']} Sent {sent}x, {_refunds(case)}"
-    return Seen(said=said, case=case, intent=intent)
+    said = f"{intent['state']}: {verdict(intent, 'grounded')} Sent {sent}x, {refunds(case)}"
+    return Seen(said=said, case=case, intents=[intent])
 
 
 def pending_stays_honest(stage: Stage) -> Seen:
@@ -128,8 +97,8 @@ def pending_stays_honest(stage: Stage) -> Seen:
     case.brand.shop.settle_refund(reference, "SUCCESS")
     intent = stage.until(case, pending["id"], *ENDED)
     before = f'{pending["state"]} ({part["status"]}): "{pending["may_be_said"]}"'
-    said = f"{before} Then {_end(case, intent)}"
-    return Seen(said=said, case=case, intent=intent)
+    said = f"{before} Then {end(case, intent)}"
+    return Seen(said=said, case=case, intents=[intent])
 
 
 def refused_by_the_store(stage: Stage) -> Seen:
@@ -140,31 +109,18 @@ def refused_by_the_store(stage: Stage) -> Seen:
     stage.until_met(hang)
     case.brand.shop.refund_by_staff(case.order.id, amount="70.00")
     hang.release()
-    intent = _settled(stage, case, proposed)
+    intent = settled(stage, case, proposed)
     person = (intent["needs_human"] or {}).get("reason", "nobody")
     said = (
         f"{outcomes(intent)}; {intent['state']} ({intent['state_reason']}), before a person"
-        f" ({person}); {_refunds(case)}"
+        f" ({person}); {refunds(case)}"
     )
     reason = intent["attempts"][-1]["outcome_reason"]
-    return Seen(said=said, case=case, intent=intent, asides=[f"The store says {reason}"])
-
-
-def _settled(stage: Stage, case: Case, proposed: Answer) -> Document:
-    return stage.until(case, proposed.document["id"], *ENDED)
+    return Seen(said=said, case=case, intents=[intent], asides=[f"The store says {reason}"])
 
 
 def _fault(case: Case, kind: FaultKind) -> DeclaredFault:
     return case.brand.shop.fault(kind, operation="refundCreate", containing=case.order.id)
-
-
-def _end(case: Case, intent: Document) -> str:
-    return f"{intent['state']}, {_refunds(case)}"
-
-
-def _refunds(case: Case) -> str:
-    count = case.refunds_count()
-    return f"{count} refund{'s' if count != 1 else ''} on the store"
 
 
 SCENES = (
@@ -225,4 +181,3 @@ SCENES = (
         play=refused_by_the_store,
     ),
 )
-"""In the order in which they are told; later issues add theirs."""
