@@ -10,7 +10,7 @@ import pytest
 from actions.models import Intent
 from integrations.money import Money
 from integrations.platforms.shopify.adapter import ShopifyAdapter
-from integrations.ports import Observation, OrderSnapshot, Unreadable
+from integrations.ports import Observation, OrderSnapshot, RefundBasis, Unreadable
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.records import Payment
 from tests.stage import Case, Stage
@@ -40,8 +40,10 @@ def _let_reads_say(patch: pytest.MonkeyPatch, lie: Lie) -> None:
     """Alter each refund that an order's read shows, since no store can be made to do this."""
     honest = ShopifyAdapter.read_order
 
-    def altered(adapter: ShopifyAdapter, *, order: str) -> OrderSnapshot | Unreadable:
-        snapshot = honest(adapter, order=order)
+    def altered(
+        adapter: ShopifyAdapter, *, order: str, basis: RefundBasis | None = None
+    ) -> OrderSnapshot | Unreadable:
+        snapshot = honest(adapter, order=order, basis=basis)
         if isinstance(snapshot, Unreadable):
             return snapshot
         return replace(snapshot, refunds=tuple(lie(seen) for seen in snapshot.refunds))

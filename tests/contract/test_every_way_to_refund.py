@@ -427,7 +427,6 @@ class TestManyRefunds:
     def test_an_order_of_600_refunds_is_read_whole_and_the_marker_of_one_is_found(
         self, store: Store
     ) -> None:
-        store.shop.throttle(unlimited=True)
         order = store.shop.order(total="100.00")
         marker = "rzv:" + "0123456789" * 3
         notes: list[str | None] = [None] * 600
@@ -440,9 +439,11 @@ class TestManyRefunds:
             made[598].id
         ]
         assert {part.money for one in found.refunds for part in one.parts} == {money("0.10")}
+        # The order, the rest of its 601 agreements, its list, and 585 refunds by identifier.
+        asked = [request.operation for request in store.shop.requests()]
+        assert asked == ["order"] * (1 + 6 + 1) + ["nodes"] * 20
 
     def test_what_can_not_be_fetched_leaves_the_read_incomplete(self, store: Store) -> None:
-        store.shop.throttle(unlimited=True)
         order = store.shop.order(total="100.00")
         made = store.shop.refunds_by_staff(order.id, amount="0.10", notes=[None] * 40)
         store.shop.fault("truncated_refunds", operation="order", keep=10)
@@ -457,7 +458,7 @@ class TestManyRefunds:
     ) -> None:
         order = store.shop.order(total="100.00")
         store.shop.refunds_by_staff(order.id, amount="0.10", notes=[None] * 100)
-        store.shop.throttle(available=500, per_second=0.001)
+        store.shop.throttle(available=28, per_second=0.001)
         found = store.port.read_order(order=order.id)
         assert isinstance(found, Unreadable)
         assert (found.reason, found.not_found) == ("throttled", False)
