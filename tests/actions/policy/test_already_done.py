@@ -151,6 +151,17 @@ def test_what_a_person_knowingly_repeats_is_not_held_nor_is_its_refund() -> None
     )
 
 
+def test_what_stands_of_a_reversed_refund_that_is_repeated_does_not_hold() -> None:
+    facts = replace(
+        on(refunds=(refunded("45.00", marker=MARKER),)),
+        proposal=replace(FINE.proposal, repeats=("int_2",)),
+        others=(other("90.00", State.REVERSED),),
+    )
+    assert judged(facts).state is State.AUTHORIZED
+    without = replace(facts, proposal=FINE.proposal)
+    assert held_for(without) == [(HeldReason.EQUAL_EFFECT, ("int_2",))]
+
+
 def test_a_knowing_repeat_is_held_for_every_other_equal_effect() -> None:
     facts = replace(
         on(refunds=(refunded("45.00"),), received=eur("500.00")),

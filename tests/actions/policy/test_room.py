@@ -35,6 +35,15 @@ def test_a_different_open_refund_must_leave_room() -> None:
     )
 
 
+def test_what_is_refunded_and_what_is_reserved_are_added_up() -> None:
+    facts = replace(on(refunds=(refunded("50.00"),)), others=(other("55.00"),))
+    assert judged(facts).state is State.AUTHORIZED
+    assert judged(replace(facts, others=(other("55.01"),))).sentence == (
+        "50.00 EUR refunded + 55.01 EUR reserved by other intents + 45.00 EUR asked"
+        " > 150.00 EUR received."
+    )
+
+
 def test_room_is_also_measured_by_what_the_store_suggests() -> None:
     facts = replace(on(suggested=(payment(eur("60.00")),)), others=(other("20.00"),))
     assert judged(facts).sentence == (
