@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from actions.approvals import is_approved
 from actions.dispatch import wake
@@ -179,19 +180,20 @@ def _hold_to_people(by: Actor) -> None:
 def _has_said(intent: Intent, word: Word, *, approves: bool) -> bool:
     """Has this person said just this of just this before, and does it still count?"""
     said = intent.approvals.filter(
-        approver_kind=word.by.kind,
-        approver_identity=word.by.identity,
-        digest=word.digest,
-        approves=approves,
-        expires_at__gt=word.at,
+        _is_by(word.by), digest=word.digest, approves=approves, expires_at__gt=word.at
     )
     return said.exists()
+
+
+def _is_by(person: Actor) -> Q:
+    return Q(approver_kind=person.kind, approver_identity=person.identity)
 
 
 def _awaited(intent: Intent, word: Word) -> GateDecision:
     if intent.state != State.AWAITING_APPROVAL:
         raise NotWaiting
-    if intent.proposer == word.by:
+    # A person is the same in whatever role: who is promoted meanwhile doesn't approve their own.
+    if intent.proposer.kind in PEOPLE and intent.proposer.identity == word.by.identity:
         raise OwnProposal
     return _shown(intent, word, ruling=Ruling.APPROVE)
 
@@ -205,6 +207,8 @@ def _shown(intent: Intent, word: Word, *, ruling: Ruling) -> GateDecision:
 
 def _keep(locked: Locked, decision: GateDecision, word: Word, *, approves: bool) -> None:
     intent = locked.intent
+    if decision.approval_set.filter(_is_by(word.by)).exists():
+        raise NotWaiting  # what they said of it has expired; the gate looks again first
     Approval.objects.create(
         workspace_id=intent.workspace_id,
         intent=intent,

@@ -11,10 +11,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.db.models import F
+from django.utils.crypto import salted_hmac
 
 from actions.catalogue import Kind, kind_named
 from actions.counters import Place, brand_day, usage_of
-from actions.keys import digest
+from actions.keys import canonical_json
 from actions.locks import Locked
 from actions.models import GateDecision, Intent
 from actions.occurrences import earlier_occurrences
@@ -84,16 +85,25 @@ def counted_in(locked: Locked, reading: Reading | None, *, at: datetime) -> Plac
 
 
 def _counted_for(locked: Locked, reading: Reading | None) -> str:
-    """Name whose limit it is: the order's customer, in however many tickets they are named.
+    """Name whose limit it is, by a digest: who bought, in however many tickets they write.
 
-    Each ticket has a customer's row of its own, so that alone it would be no limit at all.
+    Each ticket has a customer's row of its own: by that alone it would be no limit at all.
     """
-    snapshot, customer = None if reading is None else reading.snapshot, locked.ticket.customer
-    bought = snapshot.customer if isinstance(snapshot, OrderSnapshot) else None
-    named = bought or (customer.store_identifier if customer is not None else "")
-    if named:
-        return digest([locked.intent.connection.public_id, named])
-    return "" if customer is None else digest([customer.public_id])
+    named = _buyer(None if reading is None else reading.snapshot)
+    customer = locked.ticket.customer
+    if named is None and customer is not None:
+        named = customer.store_identifier or customer.public_id
+    if named is None:
+        return ""
+    of_store = canonical_json([locked.intent.connection.public_id, named.strip().casefold()])
+    return salted_hmac("actions.counters", of_store, algorithm="sha256").hexdigest()
+
+
+def _buyer(snapshot: OrderSnapshot | Unreadable | None) -> str | None:
+    """Return the order's customer; by e-mail for a guest, and where the app may not see more."""
+    if not isinstance(snapshot, OrderSnapshot):
+        return None
+    return snapshot.customer or snapshot.email or None
 
 
 def _shop_currency(intent: Intent, reading: Reading | None) -> str:

@@ -8,12 +8,13 @@ Does not propose: `actions.services` does, and the gate judges each like any oth
 """
 
 from actions.echoes import newest_parts
-from actions.models import Intent
+from actions.models import Intent, Target
 from actions.occurrences import earlier_occurrences
 from actions.states import PAST_GATE, SETTLED, State
 from integrations.actors import PEOPLE, Actor
 from integrations.money import Money, total
 from integrations.ports import Standing
+from tickets.models import Ticket
 
 _NOTHING_LEFT = frozenset({State.REFUSED, State.WITHDRAWN})
 _STANDS = frozenset({State.CONFIRMED, State.ACCEPTED})
@@ -48,11 +49,11 @@ class RepeatAsks(Exception):
 
 
 class NotCorrectable(Exception):
-    """Only what the store rejected, what failed, or what was refused can be corrected."""
+    """Only what failed or was refused, on the same ticket, can be corrected."""
 
 
 class NoRest(Exception):
-    """Only what was accepted in part, or reversed, has a rest."""
+    """Only what was accepted in part, or reversed, has a rest: on the same ticket and order."""
 
 
 class MoreThanTheRest(Exception):
@@ -94,25 +95,28 @@ def _last_that_left(newest: Intent) -> Intent | None:
     return next((one for one in occurrences if one.state not in _NOTHING_LEFT), None)
 
 
-def hold_to_correct(corrected: Intent) -> None:
+def hold_to_correct(corrected: Intent, *, ticket: Ticket) -> None:
     """Let a corrected proposal follow an intent that ended without what was asked.
 
     Raises:
-        NotCorrectable: It did not end so.
+        NotCorrectable: It did not end so, or it is another ticket's.
     """
-    if State(corrected.state) not in CORRECTABLE:
+    if State(corrected.state) not in CORRECTABLE or corrected.ticket_id != ticket.pk:
         raise NotCorrectable
 
 
-def hold_to_the_rest(earlier: Intent, *, money: Money, by: Actor) -> None:
+def hold_to_the_rest(
+    earlier: Intent, *, money: Money, by: Actor, ticket: Ticket, target: Target
+) -> None:
     """Let a proposal cover what is missing of an intent, or say why not.
 
     Raises:
-        NoRest: Nothing of it is missing in a way that may be replaced.
+        NoRest: Nothing of it is missing in a way that may be replaced, or not on this order.
         PersonRepeats: It was reversed, so that something had left, and no person asks.
         MoreThanTheRest: Less than that is missing.
     """
-    if State(earlier.state) not in REPLACEABLE:
+    is_here = (earlier.ticket_id, earlier.target_id) == (ticket.pk, target.pk)
+    if State(earlier.state) not in REPLACEABLE or not is_here:
         raise NoRest
     if earlier.state == State.REVERSED and by.kind not in PEOPLE:
         raise PersonRepeats
@@ -123,14 +127,29 @@ def hold_to_the_rest(earlier: Intent, *, money: Money, by: Actor) -> None:
 
 def missing_money(earlier: Intent) -> Money:
     """Return how much of what was asked neither stands nor is being made up for."""
-    asked = earlier.money
-    if asked is None:
-        raise ValueError(f"{earlier.public_id} moves no money: nothing of it can be missing.")
-    stands = (part.money for part in newest_parts(earlier) if part.standing is Standing.SUCCEEDED)
-    live = [state for state in State if state in PAST_GATE or state not in SETTLED]
-    others = earlier.remainders.filter(state__in=live).order_by("pk")
-    made_up = (other.money for other in others if other.money is not None)
-    missing = (
-        asked - total(stands, currency=asked.currency) - total(made_up, currency=asked.currency)
-    )
-    return max(missing, Money.zero(asked.currency))
+    asked = _asked(earlier)
+    return max(asked - _covered(earlier), Money.zero(asked.currency))
+
+
+def _covered(intent: Intent) -> Money:
+    """Return what stands of an intent, and what makes up for the rest of it, in however many steps.
+
+    The database reckons the same: `actions_missing_money` in `actions.guards.functions`.
+    """
+    asked = _asked(intent)
+    parts = [part.money for part in newest_parts(intent) if part.standing is Standing.SUCCEEDED]
+    if any(money.currency != asked.currency for money in parts):
+        return asked  # nobody can reckon what is missing, so that nothing is
+    rests = intent.remainders.order_by("pk")
+    made_up = (_covered(rest) if _has_ended(rest) else _asked(rest) for rest in rests)
+    return total((*parts, *made_up), currency=asked.currency)
+
+
+def _has_ended(rest: Intent) -> bool:
+    return rest.state in SETTLED and rest.state not in PAST_GATE
+
+
+def _asked(intent: Intent) -> Money:
+    if intent.money is None:
+        raise ValueError(f"{intent.public_id} moves no money: nothing of it can be missing.")
+    return intent.money

@@ -34,6 +34,7 @@ from integrations import sealed
 from integrations.actors import Actor
 from integrations.markers import new_marker
 from integrations.models import Connection, Platform
+from integrations.money import Money
 from integrations.rows import new_public_id
 from tickets.models import Request, Ticket
 from tickets.services import NotOpen, act, lock_ticket
@@ -147,7 +148,7 @@ def _recorded(ticket: Ticket, wish: Wish, *, by: Actor, at: datetime) -> tuple[L
     if standing is not None:
         hold_to_repeat(standing, by=by, acknowledges=wish.acknowledges)
     target = _locked_target(connection, kind, parameters, wish)
-    _hold_to_links(wish, parameters, by=by)
+    _hold_to_links(wish, parameters.money, by=by, ticket=ticket, target=target)
     occurrence = 1 if standing is None else standing.occurrence + 1
     key = _key(ticket, kind, key_parameters, occurrence)
     born = _Birth(by=by, at=at, key=key, occurrence=occurrence)
@@ -196,11 +197,11 @@ def _repeats(standing: Intent, wish: Wish) -> bool:
     return False
 
 
-def _hold_to_links(wish: Wish, parameters: Parameters, *, by: Actor) -> None:
+def _hold_to_links(wish: Wish, money: Money, *, by: Actor, ticket: Ticket, target: Target) -> None:
     if wish.corrects is not None:
-        hold_to_correct(wish.corrects)
+        hold_to_correct(wish.corrects, ticket=ticket)
     if wish.remainder_of is not None:
-        hold_to_the_rest(wish.remainder_of, money=parameters.money, by=by)
+        hold_to_the_rest(wish.remainder_of, money=money, by=by, ticket=ticket, target=target)
 
 
 def _follow_up(wish: Wish, intent: Intent, *, by: Actor, at: datetime) -> None:

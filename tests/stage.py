@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Self
+from typing import Self, TypedDict, Unpack
 
+from actions import approving, dispatch
 from actions.advance import advance
 from actions.boundaries import Boundary, forget, observe
 from actions.closing import resolve
-from actions.models import Intent, ReadCause
+from actions.models import GateDecision, Intent, PolicyVersion, ReadCause
+from actions.policies import current_policy, put_policy
+from actions.policy import parse_policy
 from actions.reconcile import read_target
 from actions.services import Wish, propose
-from integrations import vault
+from integrations import vault, workspaces
 from integrations.actors import Actor, ActorKind
 from integrations.clock import now, shifted
 from integrations.models import Connection, Platform, Workspace
@@ -32,7 +35,22 @@ from tickets.services import CustomerStatement, Opening, Statement, open_ticket,
 
 AGENT = Actor(kind=ActorKind.AI, identity="agent-1")
 PERSON = Actor(kind=ActorKind.HUMAN_NODE, identity="node-1")
+SECOND = Actor(kind=ActorKind.HUMAN_NODE, identity="node-2")
+TEAM = Actor(kind=ActorKind.BRAND_TEAM, identity="team-1")
 INTEGRATION = Actor(kind=ActorKind.SYSTEM, identity="integration-1")
+
+_LIMITING = ("limits", "counts", "velocity")
+_AMOUNTS = ("cap", "approval_above", "per_order", "per_customer_day", "per_day")
+
+
+class Links(TypedDict, total=False):
+    """What a wish may follow, beside its own parameters."""
+
+    kind: str
+    repeat_of: Intent
+    acknowledges: str
+    corrects: Intent
+    remainder_of: Intent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +65,13 @@ class Case:
 class Stage:
     """A workspace with one connected store; made by the fixture `stage`."""
 
-    def __init__(self, sandbox: Sandbox, *, name: str = "acme.myshopify.com") -> None:
+    def __init__(
+        self, sandbox: Sandbox, *, name: str = "acme.myshopify.com", account: str = ""
+    ) -> None:
         self.sandbox = sandbox
         self.shop: ShopControls = sandbox.shop(name)
         self.workspace = make_workspace()
-        self.connection = connect(self.workspace, self.shop)
+        self.connection = connect(self.workspace, self.shop, account=account)
         self._clocks = ExitStack()
 
     @classmethod
@@ -96,12 +116,13 @@ class Stage:
             workspace=self.workspace, opening=opening, by=INTEGRATION, at=now()
         ).ticket
 
-    def another_ticket(self, case: Case) -> Case:
-        """Open a second ticket of the same customer about the same order."""
+    def another_ticket(self, case: Case, *, number: int = 2) -> Case:
+        """Open a second ticket of the same customer about the same order, or a later one."""
         customer = CustomerStatement(store_identifier=case.order.customer or "", verified=True)
         assert case.request.amount is not None
         money = Money(amount=case.request.amount, currency=case.request.currency)
-        return self._case(case.order, customer, external_id=f"again-{case.order.id}", money=money)
+        external_id = f"again-{number}-{case.order.id}"
+        return self._case(case.order, customer, external_id=external_id, money=money)
 
     def _case(
         self, placed: PlacedOrder, customer: CustomerStatement, *, external_id: str, money: Money
@@ -112,18 +133,84 @@ class Stage:
         request = state_request(ticket=opened.ticket, statement=statement, by=AGENT, at=now())
         return Case(order=placed, ticket=opened.ticket, request=request)
 
-    def propose(self, case: Case, *, amount: str = "12.50", by: Actor = AGENT) -> Intent:
-        """Propose a refund in a case."""
+    def propose(
+        self, case: Case, *, amount: str = "12.50", by: Actor = AGENT, **links: Unpack[Links]
+    ) -> Intent:
+        """Propose a refund in a case, or another kind of action, or one that follows another."""
         currency = case.request.currency
-        parameters = {"order": case.order.id, "amount": amount, "currency": currency}
         wish = Wish(
-            kind="refund",
+            **{"kind": "refund", **links},  # type: ignore[arg-type]  # what Links may hold
             request=case.request,
-            parameters=parameters,
+            parameters={"order": case.order.id, "amount": amount, "currency": currency},
             reason="the parcel came broken",
             connection=self.connection,
         )
         return propose(ticket=case.ticket, wish=wish, by=by, at=now()).intent
+
+    def policy(
+        self, *, kind: str = "refund", currency: str = "EUR", **given: object
+    ) -> PolicyVersion:
+        """Let the brand decide: nothing is limited but what is given; 200.00 need no approval.
+
+        Args:
+            kind: Of action; the other kinds stay as they are.
+            currency: The shop's.
+            given: Limits (`cap`, `approval_above`, `per_order`, `per_customer_day`, `per_day`), and
+                fields of the kind (`counts`, `velocity`, `order_age_max_days`, ...).
+        """
+        document = current_policy(self.workspace).policy.as_record()
+        cap = given.get("cap", "200.00")
+        limits = {"cap": cap, "approval_above": cap}
+        limits |= {name: value for name, value in given.items() if name in _AMOUNTS}
+        fields = {name: value for name, value in given.items() if name not in _AMOUNTS}
+        kinds = document["kinds"]
+        assert isinstance(kinds, dict)
+        kept = {name: kinds[kind][name] for name in kinds[kind] if name not in _LIMITING}
+        kinds[kind] = {**kept, "limits": {currency: limits}, **fields}
+        version = put_policy(self.workspace, parse_policy(document), author=TEAM)
+        dispatch.follow_policy(self.workspace, now=now())
+        return version
+
+    def shown(self, intent: Intent) -> GateDecision:
+        """Return the newest decision on an intent: what a person is shown."""
+        return intent.decisions.order_by("-number")[0]
+
+    def word(self, intent: Intent, *, by: Actor = SECOND, digest: str = "") -> approving.Word:
+        """Return what a person says of what stands there now, or of what they were shown before."""
+        shown = digest or self.shown(intent).shown_digest
+        return approving.Word(by=by, at=now(), digest=shown, reason="I have looked at it")
+
+    def approve(self, intent: Intent, *, by: Actor = SECOND, digest: str = "") -> Intent:
+        """Approve what is shown, and do what a worker does then."""
+        approving.approve(intent=intent, word=self.word(intent, by=by, digest=digest))
+        return self.work(intent)
+
+    def clear(self, intent: Intent, *, by: Actor = PERSON, digest: str = "") -> Intent:
+        """Clear what an intent is held for, and do what a worker does then."""
+        approving.clear(intent=intent, word=self.word(intent, by=by, digest=digest))
+        return self.work(intent)
+
+    def judge_again(self, intent: Intent, *, by: Actor = PERSON) -> Intent:
+        """Have a held intent judged again, and do what a worker does then."""
+        approving.judge_again(intent=intent, by=by, at=now())
+        return self.work(intent)
+
+    def pause(self) -> None:
+        """Stop every write of the workspace."""
+        workspaces.pause(self.workspace, at=now())
+
+    def resume(self) -> int:
+        """Let writes go on; return how many held intents are due for it."""
+        workspaces.resume(self.workspace)
+        return dispatch.resume_workspace(self.workspace, now=now())
+
+    def work_due(self) -> list[int]:
+        """Do what is due now, each intent once, in order; return which they were."""
+        due = Intent.objects.filter(due_at__lte=now()).order_by("due_at", "pk")
+        intent_pks = list(due.values_list("pk", flat=True))
+        for intent_pk in intent_pks:
+            advance(intent_pk)
+        return intent_pks
 
     def settle(self, intent: Intent, *, steps_max: int = 60) -> Intent:
         """Let time pass from due moment to due moment, working each time, until nothing is due."""
@@ -164,14 +251,14 @@ class Stage:
         return fresh(intent)
 
 
-def connect(workspace: Workspace, shop: ShopControls) -> Connection:
+def connect(workspace: Workspace, shop: ShopControls, *, account: str = "") -> Connection:
     """Connect a sandbox shop to a workspace, sealed credentials included."""
     connection = Connection.objects.create(
         workspace=workspace,
         platform=Platform.SHOPIFY,
         domain=shop.name,
         base_url=shop.url,
-        account=f"gid://shopify/Shop/{shop.name}",
+        account=account or f"gid://shopify/Shop/{shop.name}",
         app=shop.app_id,
         scopes=["read_orders", "write_orders"],
         currency="EUR",

@@ -1,0 +1,174 @@
+"""Many at once against one limit, one order, one day: as many go through as fit, and none is lost.
+
+Promises: everything begins at one barrier; the store forgets keys; staff refund in between; whoever
+loses is held or refused with the reason.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from functools import partial
+
+import pytest
+
+from actions.advance import advance
+from actions.models import Counter, Intent
+from actions.services import withdraw
+from integrations.clock import now
+from integrations.sandbox.faults import FaultKind
+from integrations.sandbox.server import Sandbox
+from tests.actions.counted import recount, standing
+from tests.factories.intents import asked
+from tests.faults.threads import at_once
+from tests.stage import PERSON, Stage, fresh
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WORKERS = 10
+
+
+@pytest.fixture(autouse=True)
+def _forgetful(stage: Stage) -> None:
+    stage.shop.keys(remember=False)
+
+
+def work_together(intents: list[Intent], *meanwhile: Callable[[], object]) -> None:
+    """Share the intents among ten workers that begin at once, beside whatever else happens."""
+
+    def worker(first: int) -> None:
+        for intent in intents[first::WORKERS]:
+            advance(intent.pk)
+
+    at_once(*[partial(worker, first) for first in range(WORKERS)], *meanwhile)
+
+
+def until_nothing_moves(stage: Stage, intents: list[Intent]) -> list[Intent]:
+    """Work on those whose race was lost, until each has gone through or stands for a reason."""
+    for _ in range(40):
+        waiting = [one for one in map(fresh, intents) if one.state in ("proposed", "authorized")]
+        if not waiting:
+            return [fresh(intent) for intent in intents]
+        for intent in waiting:
+            if intent.due_at is not None and intent.due_at > now():
+                stage.pass_time(intent.due_at - now())
+            advance(intent.pk)
+    raise AssertionError("some intents never came to an end")
+
+
+def test_fifty_partial_refunds_of_one_order_and_staffs_never_pass_what_was_received(
+    stage: Stage,
+) -> None:
+    """F05, F10: what staff do on the store is seen at the next look, under lock."""
+    stage.policy()
+    case = stage.case(total="200.00")
+    intents = [
+        stage.propose(case, amount=f"{number // 10 + 5}.{number % 10}{number % 10}")
+        for number in range(50)
+    ]
+    staff = [
+        partial(stage.shop.refund_by_staff, case.order.id, amount=amount)
+        for amount in ("3.01", "4.02", "2.03")
+    ]
+    work_together(intents, *staff)
+    ended = until_nothing_moves(stage, intents)
+    done = [one for one in ended if one.state == "confirmed"]
+    lost = [one for one in ended if one.state != "confirmed"]
+    effects = stage.shop.effects(order=case.order.id)
+    assert sum(effect.amount for effect in effects) <= Decimal("200.00")
+    assert {effect.note for effect in effects} - {None} == {one.marker for one in done}
+    assert len(effects) == len(done) + 3
+    # Nobody was turned away for whom there was room.
+    left = Decimal("200.00") - sum(effect.amount for effect in effects)
+    assert all(asked(one) > left for one in lost)
+    assert {(one.state, one.state_reason) for one in lost} <= {
+        ("refused", "over_remainder"),
+        ("held", "reservation"),
+        ("held", "equal_effect"),
+    }
+    assert len(done) + len(lost) == 50
+    assert standing() == recount()
+
+
+def test_of_fifty_orders_of_one_customer_as_many_go_through_as_a_day_allows(stage: Stage) -> None:
+    stage.policy(cap="10.00", per_customer_day="75.00")
+    intents = [
+        stage.propose(stage.case(email="ann@example.com", customer="ann"), amount="10.00")
+        for _ in range(50)
+    ]
+    work_together(intents)
+    ended = [fresh(intent) for intent in intents]
+    assert sorted((one.state, one.state_reason) for one in ended) == (
+        [("confirmed", "")] * 7 + [("held", "counter")] * 43
+    )
+    assert [effect.amount for effect in stage.shop.effects()] == [Decimal("10.00")] * 7
+    assert standing() == recount()
+
+
+def test_as_many_go_through_as_a_count_a_day_and_a_speed_allow(stage: Stage) -> None:
+    stage.policy(counts={"per_day": 6}, velocity={"count": 4, "minutes": 10})
+    intents = [stage.propose(stage.case(), amount="10.00") for _ in range(12)]
+    work_together(intents)
+    assert [fresh(one).state for one in intents].count("confirmed") == 4
+    assert {fresh(one).state_reason for one in intents} == {"", "velocity"}
+    stage.pass_time(timedelta(minutes=11))
+    work_together([one for one in map(fresh, intents) if one.state == "held"])
+    assert [fresh(one).state for one in intents].count("confirmed") == 6
+    assert {fresh(one).state_reason for one in intents} == {"", "counter"}
+    assert len(stage.shop.effects()) == 6
+
+
+def test_what_is_given_back_and_taken_at_the_same_moment_is_never_taken_twice(
+    stage: Stage,
+) -> None:
+    stage.policy(cap="10.00", per_day="50.00")
+    stage.shop.fault(FaultKind.THROTTLED, operation="refundCreate", times=5)
+    first = [stage.work(stage.propose(stage.case(), amount="10.00")) for _ in range(5)]
+    assert {one.state for one in first} == {"authorized"}
+    waiting = [stage.work(stage.propose(stage.case(), amount="10.00")) for _ in range(5)]
+    assert {one.state_reason for one in waiting} == {"counter"}
+    takers = [partial(advance, one.pk) for one in waiting]
+    givers = [partial(withdraw, intent=one, by=PERSON, at=now()) for one in first]
+    at_once(*[act for pair in zip(takers, givers, strict=True) for act in pair])
+    for _ in range(2):
+        stage.work_due()
+    assert {fresh(one).state for one in first} == {"withdrawn"}
+    assert {fresh(one).state for one in waiting} == {"confirmed"}
+    assert Counter.objects.get(name="refund.day").used == Decimal("50.0000")
+    assert standing() == recount()
+
+
+def test_two_workspaces_with_the_same_orders_and_domain_never_touch(stage: Stage) -> None:
+    """I9: the same order, customer and amount in another workspace is nobody's equal effect."""
+    with Sandbox.running() as sandbox:
+        other = Stage(sandbox, name=stage.shop.name, account="gid://shopify/Shop/other")
+        sandbox.clock.advance(stage.now() - now())
+        both = (stage, other)
+        for one in both:
+            one.policy(cap="10.00", per_day="30.00", per_order="10.00")
+        cases = [
+            [one.case(email="ann@example.com", customer="ann") for _ in range(4)] for one in both
+        ]
+        assert [case.order.id for case in cases[0]] == [case.order.id for case in cases[1]]
+        intents = [
+            [one.propose(case, amount="10.00") for case in own]
+            for one, own in zip(both, cases, strict=True)
+        ]
+        work_together([intent for pair in zip(*intents, strict=True) for intent in pair])
+        for one, own in zip(both, intents, strict=True):
+            states = sorted((fresh(intent).state, fresh(intent).state_reason) for intent in own)
+            assert states == [("confirmed", "")] * 3 + [("held", "counter")]
+            assert [effect.amount for effect in one.shop.effects()] == [Decimal("10.00")] * 3
+            rows = Counter.objects.filter(workspace=one.workspace, name="refund.day")
+            assert [(row.used, row.count) for row in rows] == [(Decimal("30.0000"), 3)]
+        withdraw_what_fills_the_others_day(other, intents)
+    assert standing() == recount()
+
+
+def withdraw_what_fills_the_others_day(other: Stage, intents: list[list[Intent]]) -> None:
+    """Room in one workspace wakes nobody in the other."""
+    (waits,) = [one for one in map(fresh, intents[0]) if one.state == "held"]
+    other.policy(cap="10.00", per_day="100.00")
+    due = [one for one in map(fresh, intents[1]) if one.due_at is not None and one.due_at <= now()]
+    assert len(due) == 1
+    assert waits.due_at is not None
+    assert waits.due_at > now()
