@@ -135,9 +135,9 @@ def _policy_in(file: str) -> Policy:
     except (OSError, UnicodeError, ValueError):
         raise Unusable(f"{file} can't be read: is it there, and text?") from None
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as broken:
-        raise Unusable(f"{file} is not JSON: {_place(broken)}.") from None
+        raise Unusable(f"{file} is not JSON as it is read here: {_place(broken)}.") from None
     if not isinstance(document, dict):
         raise Unusable(f"{file} holds no policy: it must be an object, in braces.")
     try:
@@ -151,15 +151,29 @@ def _policy_in(file: str) -> Policy:
 def _place(broken: Exception) -> str:
     if isinstance(broken, json.JSONDecodeError):
         return f"line {broken.lineno}, column {broken.colno}"
-    return "it is nested too deeply, or a number has too many digits"
+    return "it is nested too deeply" if isinstance(broken, RecursionError) else str(broken)
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("it names a field twice in one object")
+    return found
 
 
 def _author(asked: Namespace) -> Actor:
     """Return who puts it: the name given, else who is logged in at this machine."""
-    identity = (asked.author or getpass.getuser()).strip()
+    identity = (asked.author or _login()).strip()
     if not 0 < len(identity) <= _LENGTH_MAX:
         raise CommandError("An author's name is 1 to 120 letters.")
     return Actor(kind=ActorKind.BRAND_TEAM, identity=identity)
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        raise CommandError("Nobody is logged in here: say with --author who decides it.") from None
 
 
 def _known(parser: CommandParser) -> None:

@@ -13,6 +13,7 @@ from tests.factories import NODE, make_intent, make_ticket, make_workspace
 pytestmark = pytest.mark.django_db(transaction=True)
 
 MONEY = {"amount": "12.50", "currency": "EUR"}
+DIGEST = "0" * 64
 PARAMS = {"order": "gid://shopify/Order/1001"} | MONEY
 ENDPOINTS = [
     ("GET", "tickets/{ticket}/"),
@@ -22,6 +23,11 @@ ENDPOINTS = [
     ("POST", "tickets/{ticket}/reopen/"),
     ("GET", "intents/{intent}/"),
     ("POST", "intents/{intent}/withdraw/"),
+    ("POST", "intents/{intent}/approve/"),
+    ("POST", "intents/{intent}/reject/"),
+    ("POST", "intents/{intent}/clear/"),
+    ("POST", "intents/{intent}/judge-again/"),
+    ("POST", "intents/{intent}/accept/"),
 ]
 SERVERS_OWN = [
     "state",
@@ -49,6 +55,11 @@ def bodies(intent: Intent) -> dict[str, dict[str, object]]:
         "tickets/{ticket}/close/": {"status": "resolved", "fulfilments": [word]},
         "tickets/{ticket}/reopen/": {},
         "intents/{intent}/withdraw/": {},
+        "intents/{intent}/approve/": {"digest": DIGEST},
+        "intents/{intent}/reject/": {"digest": DIGEST},
+        "intents/{intent}/clear/": {"digest": DIGEST},
+        "intents/{intent}/judge-again/": {},
+        "intents/{intent}/accept/": {**MONEY, "reason": "the customer agreed"},
     }
 
 
@@ -97,6 +108,23 @@ def test_a_proposal_can_not_name_a_foreign_request() -> None:
         answer = caller.post(named("tickets/{ticket}/intents/", mine), said)
         assert (answer.status, answer.problem) == (404, "not-found")
         assert list(answer.body["errors"]) == ["request"]
+    assert everything() == before
+
+
+@pytest.mark.parametrize("field", ["repeat_of", "corrects", "remainder_of"])
+def test_nor_a_foreign_intent(field: str) -> None:
+    mine, theirs = make_intent(), make_intent()
+    neighbour = make_intent(ticket=make_ticket(workspace=mine.workspace))
+    caller = Caller(mine.workspace, NODE)
+    before = everything()
+    for query in ("", "?dry_run=true"):
+        for intent in (theirs.public_id, neighbour.public_id, "int_none"):
+            said = bodies(mine)["tickets/{ticket}/intents/"] | {field: intent}
+            answer = caller.post(named("tickets/{ticket}/intents/", mine) + query, said)
+            assert (answer.status, answer.problem) == (404, "not-found")
+            assert answer.body["errors"] == {
+                field: ["The ticket has no such intent; its document lists those it has."]
+            }
     assert everything() == before
 
 

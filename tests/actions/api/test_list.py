@@ -57,6 +57,8 @@ def test_an_intent_is_listed_in_short(workspace: Workspace, caller: Caller) -> N
         "request",
         "amount",
         "currency",
+        "shop_amount",
+        "shop_currency",
         "external_reference",
         "needs_human",
         "created_at",

@@ -19,6 +19,8 @@ from tickets.models import Ticket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
+_OF_PARTS = ("status", "standing", "amount", "currency", "shop_amount", "shop_currency")
+
 
 def wish(case: Case, **changes: object) -> dict[str, object]:
     """Return the body of a proposal in a case."""
@@ -90,6 +92,8 @@ def test_a_new_intent_is_202_and_promises_nothing(stage: Stage) -> None:
         "request": case.request.public_id,
         "amount": "12.50",
         "currency": "EUR",
+        "shop_amount": None,
+        "shop_currency": None,
         "external_reference": None,
         "needs_human": None,
         "created_at": body["created_at"],
@@ -101,9 +105,18 @@ def test_a_new_intent_is_202_and_promises_nothing(stage: Stage) -> None:
         "reason": "the parcel came broken",
         "occurrence": 1,
         "repeat_of": None,
+        "repeated_by": None,
         "corrects": None,
+        "corrected_by": [],
+        "may_be_corrected": False,
         "remainder_of": None,
+        "remainders": [],
+        "rest": None,
         "waits_for": None,
+        "clearable": False,
+        "evidence": [],
+        "approvals": [],
+        "rejection": None,
         "attempts": [],
         "echo": None,
         "window": {"first_sent_at": None, "resend_until": None, "resend_ended_at": None},
@@ -143,12 +156,15 @@ def test_a_confirmed_intent_shows_all_that_it_stands_on(stage: Stage) -> None:
     }
     assert body["external_reference"] == body["echo"]["external_reference"] == reference
     (part,) = body["echo"]["parts"]
-    assert {name: part[name] for name in ("status", "standing", "amount", "currency")} == {
+    assert {name: part[name] for name in _OF_PARTS} == {
         "status": "SUCCESS",
         "standing": "succeeded",
         "amount": "12.50",
         "currency": "EUR",
+        "shop_amount": "12.50",
+        "shop_currency": "EUR",
     }
+    assert (body["shop_amount"], body["shop_currency"]) == ("12.50", "EUR")
     assert part["identifier"].startswith("gid://shopify/OrderTransaction/")
     assert body["echo"]["brought_by"] == {"attempt": 1, "read": None}
     assert (body["echo"]["target"], body["echo"]["marker"]) == (case.order.id, intent.marker)
@@ -236,7 +252,7 @@ def test_two_at_once_propose_one_intent(stage: Stage) -> None:
     [
         (
             {"kind": "teleport"},
-            {"kind": ["There is no kind 'teleport'; there is refund."]},
+            {"kind": ["There is no kind 'teleport'; there is refund, store_credit."]},
         ),
         (
             {"params": {"order": "gid://shopify/Order/1", "amount": 12.5, "currency": "EUR"}},
