@@ -62,6 +62,12 @@ class LineParameters(_Given):
         description="Where they are put back; left out, the store chooses.",
     )
 
+    @model_validator(mode="after")
+    def _restocks_somewhere(self) -> Self:
+        if self.restock == "no_restock" and self.location is not None:
+            raise ValueError("Items that are not put back have no location; leave it out.")
+        return self
+
 
 class DutyParameters(_Given):
     """One duty, and how much of it."""

@@ -30,7 +30,7 @@ INPUT = (
     '"key":"3e2b1a52-6f0c-5d4e-9a3b-0c1d2e3f4a5b"}}'
 )
 
-BODY_SHA256 = "3d621ba5ca148379be0bee00bc2d8b19c486502868702480bd838a764902cb7b"
+BODY_SHA256 = "a502171e13ea0e157ddc0105ee1d7ba7a33d781e66d0caa5bb2e9d98f110d45a"
 LINE = "gid://shopify/LineItem/301"
 OTHER_LINE = "gid://shopify/LineItem/302"
 LOCATION = "gid://shopify/Location/9"
