@@ -34,7 +34,6 @@ from integrations.api.documents import (
     TextOrNull,
     choices,
 )
-from integrations.money import CurrencyMismatch
 
 
 class NeedsHumanDocument(Document):
@@ -126,10 +125,7 @@ class IntentDocument(IntentInShort):
     remainder_of = PublicIdOf("remainder_of", allow_null=True)
     remainders = serializers.SerializerMethodField()
     rest = serializers.SerializerMethodField(
-        help_text=(
-            "What is missing of what was asked, once it was accepted or reversed; null otherwise, "
-            "and where what stands is in another currency."
-        )
+        help_text="What is missing of what was asked, once it was accepted or reversed."
     )
     waits_for = PublicIdOf("waits_for", allow_null=True)
     decision = serializers.SerializerMethodField()
@@ -188,10 +184,7 @@ class IntentDocument(IntentInShort):
         """Return what neither stands nor is being made up for."""
         if State(intent.state) not in REPLACEABLE:
             return None
-        try:
-            return MoneyDocument(missing_money(intent)).data
-        except CurrencyMismatch:
-            return None  # nobody can subtract what stands in another currency
+        return MoneyDocument(missing_money(intent)).data
 
     @extend_schema_field(DecisionDocument(allow_null=True))
     def get_decision(self, _intent: Intent) -> object:

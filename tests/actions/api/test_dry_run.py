@@ -165,3 +165,31 @@ def test_the_store_is_never_called_inside_a_transaction(stage: Stage) -> None:
     assert "ROLLBACK" in statements
     assert "INSERT" in statements[: statements.index("ROLLBACK")]
     assert "INSERT" not in statements[statements.index("ROLLBACK") :]
+
+
+def test_store_credit_goes_over_no_payment(stage: Stage) -> None:
+    stage.connection.scopes = ["read_orders", "write_orders", "read_customers"]
+    stage.connection.save(update_fields=["scopes"])
+    body = dry_run(stage, stage.case(), kind="store_credit").body
+    assert body["ruling"] == "allow"
+    assert body["allocation"] == [
+        {"parent": None, "gateway": "store_credit", "amount": "12.50", "currency": "EUR"}
+    ]
+
+
+def test_what_it_takes_of_the_limits_is_in_the_shops_currency(stage: Stage) -> None:
+    case = stage.case(currency="USD", rate="0.90")
+    body = dry_run(stage, case).body
+    assert body["ruling"] == "allow"
+    assert body["allocation"][0]["currency"] == "USD"
+    assert body["takes_of_limits"] == {"amount": "11.25", "currency": "EUR"}
+
+
+def test_what_the_store_reckons_for_lines_is_shown(stage: Stage) -> None:
+    lines = [{"title": "Mug", "quantity": 2, "price": "50.00"}]
+    case = stage.case(total="100.00", lines=lines)
+    line = {"line": case.order.lines[0], "quantity": 1, "restock": "no_restock"}
+    params = {"order": case.order.id, "amount": "12.50", "currency": "EUR", "lines": [line]}
+    body = dry_run(stage, case, params=params).body
+    assert body["ruling"] == "allow"
+    assert body["reckoned"] == {"amount": "50.00", "currency": "EUR"}

@@ -7,6 +7,7 @@ import pytest
 from django.db import connection
 
 from actions.models import Intent
+from tests.actions.api.wishes import intents_of, wish
 from tests.caller import Answer, Caller
 from tests.factories import (
     make_connection,
@@ -14,24 +15,12 @@ from tests.factories import (
     make_ticket,
     make_workspace,
 )
-from tests.stage import AGENT, INTEGRATION, PERSON, Case, Stage
+from tests.stage import AGENT, INTEGRATION, PERSON, Stage
 from tickets.models import Ticket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 _OF_PARTS = ("status", "standing", "amount", "currency", "shop_amount", "shop_currency")
-
-
-def wish(case: Case, **changes: object) -> dict[str, object]:
-    """Return the body of a proposal in a case."""
-    params = {"order": case.order.id, "amount": "12.50", "currency": "EUR"}
-    said = {"kind": "refund", "request": case.request.public_id, "params": params}
-    return said | {"reason": "the parcel came broken"} | changes
-
-
-def intents_of(case: Case) -> str:
-    """Return the address to which a case's proposals go."""
-    return f"tickets/{case.ticket.public_id}/intents/"
 
 
 def test_a_refund_goes_the_whole_way_over_http(stage: Stage) -> None:
