@@ -6,7 +6,7 @@ customer, and comes off those again, whatever the ticket and the brand's zone sa
 Does not know the limits: that is `actions.policy`. In the shop's currency, per kind of action.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -46,18 +46,20 @@ class Place:
     """The shop's."""
 
 
-def usage_of(intent: Intent, place: Place, *, recent_since: datetime | None) -> Usage:
-    """Lock the counters that an intent would take from, and return how much of each is used.
+def usage_of(intent: Intent, place: Place, *, recent_since: datetime | None, taking: bool) -> Usage:
+    """Return how much is used of each counter that an intent would take from.
 
-    Whoever judges another intent of the workspace waits until this transaction ends, so that what
-    is read here can't move before it is taken.
+    Where it may be taken next, they are locked: whoever judges another intent of the workspace so
+    waits until this transaction ends, and what is read here can't move before it is taken.
 
     Args:
         intent: Locked, with its ticket and its target.
         place: Where it would be counted.
         recent_since: Since when to count what was authorized lately; None: not at all.
+        taking: Whether it may be taken next; a look alone holds nobody up, and waits for nobody.
     """
-    day, customer, order = (_used(row) for row in _locked(intent, place))
+    counters = _locked(intent, place) if taking else _seen(intent, place)
+    day, customer, order = (_used(row) for row in counters)
     recent = 0 if recent_since is None else _authorized_since(intent, recent_since)
     return Usage(order=order, customer=customer, day=day, recent=recent)
 
@@ -100,25 +102,36 @@ def _locked(intent: Intent, place: Place) -> list[Counter]:
     subjects, currency = _subjects(intent, place), place.currency
     found = _lock(intent, subjects, currency)
     if len(found) < len(subjects):
-        Counter.objects.bulk_create(
-            [
-                Counter(
-                    workspace_id=intent.workspace_id,
-                    name=subject.name,
-                    subject=subject.subject,
-                    day=subject.day,
-                    currency=currency,
-                )
-                for subject in subjects
-            ],
-            ignore_conflicts=True,
-        )
+        missing = [_fresh(intent, subject, currency) for subject in subjects]
+        Counter.objects.bulk_create(missing, ignore_conflicts=True)
         found = _lock(intent, subjects, currency)
     return [found[subject] for subject in subjects]
 
 
+def _seen(intent: Intent, place: Place) -> list[Counter]:
+    """Return an intent's counters as they are now; one that nobody took from yet says nothing."""
+    subjects, currency = _subjects(intent, place), place.currency
+    found = _by_subject(_rows(intent, subjects, currency))
+    return [found.get(subject) or _fresh(intent, subject, currency) for subject in subjects]
+
+
+def _fresh(intent: Intent, subject: _Subject, currency: str) -> Counter:
+    return Counter(
+        workspace_id=intent.workspace_id,
+        name=subject.name,
+        subject=subject.subject,
+        day=subject.day,
+        currency=currency,
+        used=Decimal(0),
+    )
+
+
 def _lock(intent: Intent, subjects: Sequence[_Subject], currency: str) -> dict[_Subject, Counter]:
-    rows = _rows(intent, subjects, currency).select_for_update(no_key=True).order_by("pk")
+    rows = _rows(intent, subjects, currency)
+    return _by_subject(rows.select_for_update(no_key=True).order_by("pk"))
+
+
+def _by_subject(rows: Iterable[Counter]) -> dict[_Subject, Counter]:
     return {_Subject(name=row.name, subject=row.subject, day=row.day): row for row in rows}
 
 

@@ -91,7 +91,7 @@ def judge_in_worker(intent_pk: int) -> bool:
 
 def judge_at_proposal(locked: Locked, *, at: datetime) -> None:
     """Judge a new intent by the checks that need no outside facts: the caller learns at once."""
-    weighed = weigh(locked, None, at=at)
+    weighed = weigh(locked, None, at=at, taking=False)
     kept = _keep(locked, weighed, phase=Phase.PROPOSAL, at=at)
     if weighed.decision.ruling in (Ruling.REFUSE, Ruling.HOLD):
         _apply(locked.intent, weighed.decision, kept, at=at)
@@ -105,10 +105,17 @@ def read_for(
     return None if port is None else read_order(port, order=order, basis=basis)
 
 
-def weigh(locked: Locked, reading: Reading | None, *, at: datetime) -> Weighed:
-    """Judge a locked intent on the facts as they are; nothing is kept and nothing moves."""
+def weigh(locked: Locked, reading: Reading | None, *, at: datetime, taking: bool) -> Weighed:
+    """Judge a locked intent on the facts as they are; nothing is kept and nothing moves.
+
+    Args:
+        locked: The intent, with its ticket and its target.
+        reading: What the store said, where it was asked.
+        at: Now.
+        taking: Whether it may be let go on this; a mere look holds up nobody else's judgement.
+    """
     current = current_policy(locked.intent.workspace)
-    facts = gather(locked, reading, policy=current.policy, at=at)
+    facts = gather(locked, reading, policy=current.policy, at=at, taking=taking)
     decision = judge(policy=current.policy, facts=facts)
     parts: tuple[RefundPart, ...] = ()
     if decision.ruling in (Ruling.ALLOW, Ruling.APPROVE):
@@ -155,7 +162,8 @@ def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | Non
         stop_where_shut_out(intent, reading.snapshot, at=at)
     # What it took when it was authorized earlier comes back first, so that it can't block itself.
     was_counted = give_back(intent)
-    authorized = _follow(locked, weigh(locked, reading, at=at), port, at=at)
+    weighed = weigh(locked, reading, at=at, taking=True)
+    authorized = _follow(locked, weighed, port, at=at)
     if was_counted and not authorized:
         judge_again_where_room(intent, at=at)
     return authorized

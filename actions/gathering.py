@@ -43,10 +43,17 @@ from integrations.ports import OrderSnapshot, RefundPart, Unreadable
 from tickets.models import Customer, Ticket
 
 
-def gather(locked: Locked, reading: Reading | None, *, policy: Policy, at: datetime) -> Facts:
+def gather(
+    locked: Locked, reading: Reading | None, *, policy: Policy, at: datetime, taking: bool
+) -> Facts:
     """Return all that an intent is judged on; without a reading, nothing of the order.
 
-    Locks the counters of the brand's limits, so that what is judged can be taken.
+    Args:
+        locked: The intent, with its ticket and its target.
+        reading: What the store said.
+        policy: The one that is in force.
+        at: Now.
+        taking: Whether it may be let go on this; then the counters of the limits are locked.
     """
     intent, place = locked.intent, counted_in(locked, reading, at=at)
     rules = policy.kinds.get(intent.kind)
@@ -67,6 +74,7 @@ def gather(locked: Locked, reading: Reading | None, *, policy: Policy, at: datet
             intent,
             place,
             recent_since=None if velocity is None else at - timedelta(minutes=velocity),
+            taking=taking,
         ),
         shop_currency=place.currency,
         day=place.on,

@@ -126,7 +126,7 @@ def preview(*, ticket: Ticket, wish: Wish, by: Actor, at: datetime) -> Preview:
     reading = read_for(connection, kind=kind, order=parameters.target, basis=parameters.basis)
     with transaction.atomic():
         locked, is_new = _recorded(ticket, wish, by=by, at=at)
-        weighed = weigh(locked, reading, at=at) if is_new else None
+        weighed = weigh(locked, reading, at=at, taking=False) if is_new else None
         transaction.set_rollback(True)
     return Preview(weighed=weighed, standing=None if is_new else locked.intent)
 
