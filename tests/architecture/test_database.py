@@ -11,6 +11,8 @@ import pytest
 from django.apps import apps
 from django.core.management import call_command
 from django.db import models
+from django.db.migrations import RunPython
+from django.db.migrations.loader import MigrationLoader
 
 from actions import guards as actions_guards
 from actions.guards.intents import INTENT_MOVES
@@ -211,6 +213,15 @@ def test_the_application_is_granted_what_the_model_says_and_no_more(
         [table, role],
     ).fetchall()
     assert {column for (column,) in changeable} == {*model.mutable, *model.write_once}
+
+
+@pytest.mark.parametrize("label", OUR_APPS)
+def test_the_newest_migration_of_an_app_installs_its_guards_again(label: str) -> None:
+    loader = MigrationLoader(None)
+    ((_, newest),) = loader.graph.leaf_nodes(label)
+    assert newest.endswith("_guards")
+    (installing,) = loader.get_migration(label, newest).operations
+    assert isinstance(installing, RunPython)
 
 
 @pytest.mark.django_db

@@ -267,7 +267,7 @@ def make_statement(*, request: Request, intent: Intent | None = None) -> Outcome
     return Outcome.objects.create(
         workspace_id=request.workspace_id,
         request=request,
-        external_object=intent and intent.external_objects.get(),
+        external_object=None if intent is None else intent.external_objects.get(),
         intent=intent,
         statement=make_payload(workspace=request.workspace),
         by_kind=NODE.kind,

@@ -27,7 +27,7 @@ def beside(earlier: Intent, **otherwise: object) -> Given:
     given: Given = {
         "ticket": earlier.ticket, "request": earlier.request, "target": earlier.target, "kind": earlier.kind,
     }  # fmt: skip
-    return given | otherwise  # type: ignore[typeddict-item, return-value]  # a test says what it likes
+    return given | otherwise  # type: ignore[return-value]  # a test says what it likes
 
 
 # --- repeats --------------------------------------------------------------------------------------------------
