@@ -232,6 +232,8 @@ def to_home(request: HttpRequest, app_label: str) -> HttpResponse:
 def navigation(request: HttpRequest) -> list[dict[str, object]]:
     """Return the menu; named in `UNFOLD`."""
     intents = reverse("console:actions_intent_changelist")
+    reads_policy = any(seat.may(Deed.READ_POLICY) for seat in seats_of(request.user).values())
+    policy = {"title": "Policy", "icon": "policy", "link": reverse("console:policies")}
     waiting = own(Intent.objects.filter(state=State.AWAITING_APPROVAL), request.user)
     count = waiting.count() if request.user.is_authenticated else 0
     return [
@@ -251,7 +253,7 @@ def navigation(request: HttpRequest) -> list[dict[str, object]]:
                     "link": reverse("console:tickets_ticket_changelist"),
                 },
                 {"title": "Intents", "icon": "receipt_long", "link": intents},
-                {"title": "Policy", "icon": "policy", "link": reverse("console:policies")},
+                *([policy] if reads_policy else []),
             ],
         }
     ]

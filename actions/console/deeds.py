@@ -14,7 +14,7 @@ from typing import Protocol
 from django.http import QueryDict
 
 from actions.accepting import AnotherAmount, accept, standing_money
-from actions.approving import OwnProposal, Word, approve, clear, judge_again, reject
+from actions.approving import Word, approve, clear, judge_again, reject
 from actions.console.seats import Deed, Seat
 from actions.models import Intent
 from actions.services import Wish, propose, withdraw
@@ -46,7 +46,6 @@ class Do(Protocol):
 
 
 def _approve(intent: Intent, form: QueryDict, *, seat: Seat) -> Answer:
-    _hold_to_a_second_person(intent, seat)
     row = approve(intent=intent, word=_word(form, seat))
     sentence = (
         f"You approved exactly what was shown of {row.public_id}. That is not yet an "
@@ -56,21 +55,10 @@ def _approve(intent: Intent, form: QueryDict, *, seat: Seat) -> Answer:
 
 
 def _reject(intent: Intent, form: QueryDict, *, seat: Seat) -> Answer:
-    _hold_to_a_second_person(intent, seat)
     row = reject(intent=intent, word=_word(form, seat))
     return Answer(
         sentence=f"You said no to {row.public_id}. It is refused; nothing was sent.", intent=row
     )
-
-
-def _hold_to_a_second_person(intent: Intent, seat: Seat) -> None:
-    """Refuse a proposer also in another role: the services know them by role and name.
-
-    Raises:
-        OwnProposal: This person proposed it.
-    """
-    if seat.proposed(intent):
-        raise OwnProposal
 
 
 def _clear(intent: Intent, form: QueryDict, *, seat: Seat) -> Answer:

@@ -106,8 +106,6 @@ def rest_of(intent: Intent) -> Money | None:
     """Return what may be proposed to make up for it; None where nothing is missing."""
     if State(intent.state) not in REPLACEABLE or intent.money is None or not intent.ticket.is_open:
         return None
-    if any(part.money.currency != intent.currency for part in newest_parts(intent)):
-        return None
     missing = missing_money(intent)
     return missing if missing.amount else None
 

@@ -27,6 +27,8 @@ from integrations.money import Money
 from tickets.models import Request, Ticket
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,19}")
+_BASIS = ("shipping", "lines", "duties")
+"""What a wish may say of what it is for, beside its amount."""
 _LIST_EXAMPLES = {
     "lines": '[{"line": "gid://shopify/LineItem/1001", "quantity": 1, "restock": "return"}]',
     "duties": '[{"duty": "gid://shopify/Duty/1001", "share": "full"}]',
@@ -121,20 +123,20 @@ class ProposalForm(forms.Form):
         max_length=40,
         required=False,
         label="Of it for shipping",
-        help_text="How much of the amount is shipping. May stay empty.",
+        help_text="How much of the amount is shipping.",
     )
     lines = forms.CharField(
         max_length=50_000,
         required=False,
         label="For which items",
-        help_text=f"A list in JSON, as {_LIST_EXAMPLES['lines']}. May stay empty.",
+        help_text=f"A list in JSON, as {_LIST_EXAMPLES['lines']}.",
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
     )
     duties = forms.CharField(
         max_length=50_000,
         required=False,
         label="For which duties",
-        help_text=f"A list in JSON, as {_LIST_EXAMPLES['duties']}. May stay empty.",
+        help_text=f"A list in JSON, as {_LIST_EXAMPLES['duties']}.",
         widget=forms.Textarea(attrs={"rows": 2, "spellcheck": "false"}),
     )
     reason = forms.CharField(
@@ -204,6 +206,18 @@ class ProposalForm(forms.Form):
                 f"{within}: {sentence}" if within else sentence,
             )
 
+    def main_fields(self) -> list[forms.BoundField]:
+        """Return what every wish says."""
+        return [field for field in self.visible_fields() if field.name not in _BASIS]
+
+    def basis_fields(self) -> list[forms.BoundField]:
+        """Return what a wish may say of what it is for."""
+        return [field for field in self.visible_fields() if field.name in _BASIS]
+
+    def has_basis(self) -> bool:
+        """Say whether what it is for is filled in, or wrong."""
+        return any(field.value() or field.errors for field in self.basis_fields())
+
     def parameters(self) -> dict[str, object]:
         """Return the kind's parameters; what stays empty has no name."""
         return dict(self._given())
@@ -213,7 +227,7 @@ class ProposalForm(forms.Form):
         yield "order", said["order"]
         yield "currency", said["currency"].strip().upper()
         yield "amount", said["amount"].strip()
-        for name in ("lines", "shipping", "duties"):
+        for name in _BASIS:
             if said[name]:
                 yield name, said[name]
 
@@ -269,7 +283,7 @@ def _following(followed: Intent, links: Links) -> dict[str, object]:
     basis = {
         name: json.dumps(value, ensure_ascii=False) if name in _LIST_EXAMPLES else value
         for name, value in followed.parameters.items()
-        if name in ("lines", "shipping", "duties")
+        if name in _BASIS
     }
     amount = "" if followed.amount is None else _written(followed.amount, followed.currency)
     return given | basis | {"corrects": followed.public_id, "amount": amount}

@@ -1,16 +1,14 @@
-"""A brand's policy, version by version: who set it, when, and what it changed.
+"""A brand's policy, version by version, as a page shows it: who set it, when, what it changed.
 
-Promises: the differences are those between two stored versions, worked out anew each time; the
+Promises: the differences are those that `actions.policies` finds between two stored versions; the
 newest is in force. Read-only: a version is added by the API or a command.
 Does not know who may read it: the page asks the seat.
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from actions.models import PolicyVersion
-from actions.policy import Difference, differences, parse_policy
+from actions.policies import PolicyChange, policy_history
 from integrations.models import Workspace
 
 VERSIONS_MAX = 50
@@ -21,35 +19,36 @@ VERSIONS_MAX = 50
 class Version:
     """One version with what it changed."""
 
-    row: PolicyVersion
-    changes: tuple[Difference, ...]
-    before_number: int | None
-    is_first: bool
+    change: PolicyChange
     is_in_force: bool
     document: str
     """As JSON, for people to read."""
 
-
-def versions_of(workspace: Workspace) -> list[Version]:
-    """Return the newest versions of a policy, the one in force first."""
-    rows = list(
-        PolicyVersion.objects.filter(workspace=workspace).order_by("-number")[: VERSIONS_MAX + 1]
-    )
-    return [
-        _version(row, rows[place + 1 : place + 2], is_in_force=place == 0)
-        for place, row in enumerate(rows[:VERSIONS_MAX])
-    ]
+    @property
+    def before_number(self) -> int:
+        """Return the number of the version before; 0 of the first."""
+        return self.change.version.number - 1
 
 
-def _version(row: PolicyVersion, before: Sequence[PolicyVersion], *, is_in_force: bool) -> Version:
-    changes: tuple[Difference, ...] = ()
-    if before:
-        changes = differences(parse_policy(before[0].document), parse_policy(row.document))
-    return Version(
-        row=row,
-        changes=changes,
-        before_number=before[0].number if before else None,
-        is_first=not before,
-        is_in_force=is_in_force,
-        document=json.dumps(row.document, indent=2, ensure_ascii=False),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """The newest versions of a policy, the one in force first, and whether there are older ones."""
+
+    shown: tuple[Version, ...]
+    has_more: bool
+
+
+def versions_of(workspace: Workspace) -> Versions:
+    """Return the newest versions of a policy."""
+    history = policy_history(workspace, limit=VERSIONS_MAX)
+    return Versions(
+        shown=tuple(
+            Version(
+                change=change,
+                is_in_force=place == 0,
+                document=json.dumps(change.version.document, indent=2, ensure_ascii=False),
+            )
+            for place, change in enumerate(history.changes)
+        ),
+        has_more=history.has_more,
     )

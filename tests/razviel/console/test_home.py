@@ -1,6 +1,7 @@
 """The home page: money in doubt first, true figures, each with the list that it counts."""
 
 import re
+from datetime import timedelta
 from decimal import Decimal
 from html import unescape
 from typing import Unpack
@@ -85,10 +86,31 @@ def test_each_figure_leads_to_a_list_of_just_what_it_counts() -> None:
     ]
     assert len(lines) == 7
     for line in lines:
-        rows = client.get(line.address).context["cl"]
-        assert rows.result_count == line.figure.count, line.address
+        rows = listed(client, line.address)
+        assert len(rows) == line.figure.count, line.address
         if line.figure.total is not None:
-            assert sum(row.amount for row in rows.result_list) == line.figure.total
+            assert sum(row.amount or 0 for row in rows) == line.figure.total
+
+
+def listed(client: Client, address: str) -> list[Intent]:
+    """Return the intents that an address lists: the list of intents, or the inbox."""
+    context = client.get(address).context
+    if "asks" in context:
+        return [ask.intent for ask in context["asks"]]
+    assert context["cl"].result_count == len(context["cl"].result_list)
+    return list(context["cl"].result_list)
+
+
+def test_what_awaits_approval_says_when_the_first_of_it_expires_and_opens_the_inbox() -> None:
+    workspace = make_workspace()
+    for hours in (7, 3):
+        intent = put(workspace, State.AWAITING_APPROVAL)
+        Intent.objects.filter(pk=intent.pk).update(due_at=now() + timedelta(hours=hours))
+    client = member_of(workspace)
+    (line,) = client.get(reverse("console:index")).context["awaiting"]
+    assert line.expires_in == "2 h 59 min"
+    assert line.address.startswith(f"{reverse('console:approvals')}?")
+    assert "25.00 EUR in 2 intents the first expires in 2 h 59 min" in words(home(client))
 
 
 def test_workspaces_are_never_added_up() -> None:
@@ -169,7 +191,7 @@ def test_the_home_page_asks_a_fixed_number_of_questions(django_assert_num_querie
     for more in (0, 3):
         for _ in range(more):
             put(brand.workspace, State.UNKNOWN)
-        with django_assert_num_queries(14):  # type: ignore[operator]
+        with django_assert_num_queries(16):  # type: ignore[operator]
             home(client)
 
 

@@ -314,8 +314,11 @@ def test_a_page_asks_the_same_number_of_questions_however_long_the_life(
     assert GateDecision.objects.filter(intent=intent).count() == 6
 
 
-QUESTIONS = 14
-"""Session, user, membership, names, stores, the row, objects, and one for each sort of line."""
+QUESTIONS = 18
+"""Session, user, membership, names, stores, the row, objects, and one for each sort of line.
+
+Besides them the menu asks what awaits approval and the seats, and the forms the seat and the links.
+"""
 
 
 def test_a_life_longer_than_the_bound_says_that_it_is_cut() -> None:

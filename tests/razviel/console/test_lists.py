@@ -147,7 +147,7 @@ def test_a_sandbox_amount_is_labelled_in_the_list() -> None:
     assert ">SANDBOX</span>" in content
 
 
-@pytest.mark.parametrize(("page", "questions"), [(INTENTS, 9), (TICKETS, 8)])
+@pytest.mark.parametrize(("page", "questions"), [(INTENTS, 11), (TICKETS, 10)])
 def test_a_list_asks_the_same_number_of_questions_whatever_it_holds(
     page: str, questions: int, brand: Brand, django_assert_num_queries: object
 ) -> None:
