@@ -1,4 +1,4 @@
-"""Negative controls: each guard of execution, switched off, lets through what it stands against.
+"""Negative controls: each guard of gate and execution, switched off, lets its fault through.
 
 Promises: the same fault is played three times: with the guard, without it (the database's own
 guard behind it then refuses, where there is one), and without both. So no test is green by luck,
@@ -15,14 +15,16 @@ from psycopg import sql
 
 from actions.models import Intent
 from tests.database import TestDatabase
+from tests.faults.gate_switched_off import GATE_GUARDS
 from tests.faults.switched_off import GUARDS, Guard, Seen
 from tests.stage import Stage, fresh
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-every_guard = pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.name)
+ALL = (*GUARDS, *GATE_GUARDS)
+every_guard = pytest.mark.parametrize("guard", ALL, ids=lambda guard: guard.name)
 every_guard_behind = pytest.mark.parametrize(
-    "guard", [guard for guard in GUARDS if guard.behind], ids=lambda guard: guard.name
+    "guard", [guard for guard in ALL if guard.behind], ids=lambda guard: guard.name
 )
 
 

@@ -1,0 +1,184 @@
+"""What the store refused: its words stand, a correction is linked to it, or it waits for a person.
+
+And what failed and succeeds all the same later: shown at once, closed by a person's word alone.
+"""
+
+from functools import partial
+
+import pytest
+
+from actions.approving import reject
+from actions.boundaries import Boundary
+from actions.closing import Fulfilment, NotResolvable, resolve
+from actions.linking import NotCorrectable
+from actions.models import Intent, Outcome
+from actions.services import withdraw
+from integrations.actors import Actor
+from integrations.clock import now
+from integrations.sandbox.faults import FaultKind
+from tests.stage import AGENT, PERSON, TEAM, Case, Stage, fresh
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def rejected(stage: Stage, case: Case) -> Intent:
+    """Have the store reject 60.00 EUR, since staff took 50.00 of 100.00 in the last instant."""
+    intent = stage.propose(case, amount="60.00")
+    staff = partial(stage.shop.refund_by_staff, case.order.id, amount="50.00")
+    with stage.at(Boundary.GATED, staff):
+        intent = stage.work(intent)
+    assert (intent.state, intent.state_reason) == ("failed", "rejected")
+    return intent
+
+
+def money_failed(stage: Stage, case: Case) -> Intent:
+    """Have the payment provider fail it."""
+    stage.shop.gateway("manual", answers="FAILURE")
+    intent = stage.work(stage.propose(case, amount="60.00"))
+    stage.shop.gateway("manual", answers="SUCCESS")
+    assert (intent.state, intent.state_reason) == ("failed", "money_failed")
+    return intent
+
+
+def test_what_the_store_refused_stands_with_its_code_and_words_before_a_person(
+    stage: Stage,
+) -> None:
+    intent = rejected(stage, stage.case(amount="60.00"))
+    attempt = intent.attempts.get()
+    assert attempt.outcome == "rejected"
+    assert attempt.outcome_reason is not None
+    code, _, words = attempt.outcome_reason.partition(": ")
+    event = intent.events.get(name="failed")
+    assert event.reason == f"the store rejected it: {code}"
+    assert words
+    assert (intent.needs_human_reason, intent.due_at) == ("rejected", None)
+    assert len(stage.shop.effects()) == 1
+
+
+@pytest.mark.parametrize("by", [AGENT, PERSON])
+def test_a_correction_is_linked_and_takes_what_it_corrects_from_before_the_person(
+    stage: Stage, by: Actor
+) -> None:
+    case = stage.case(amount="60.00")
+    first = rejected(stage, case)
+    second = stage.propose(case, amount="50.00", by=by, corrects=first)
+    first = fresh(first)
+    assert (first.state, first.needs_human_since, first.needs_human_reason) == ("failed", None, "")
+    corrected = first.events.get(name="corrected")
+    assert second.public_id in corrected.body
+    assert (corrected.by_kind, corrected.by_identity) == (by.kind, by.identity)
+    second = stage.work(second)
+    # Staff gave back just as much in the last instant: that is for a person to see.
+    assert (second.corrects_id, second.state_reason) == (first.pk, "equal_effect")
+    third = stage.work(stage.propose(case, amount="49.99", by=by, corrects=first))
+    assert (third.state, third.corrects_id) == ("confirmed", first.pk)
+    assert list(first.corrections.order_by("pk")) == [second, third]
+
+
+def test_without_a_correction_it_stays_before_a_person(stage: Stage) -> None:
+    case = stage.case(amount="60.00")
+    first = rejected(stage, case)
+    other = stage.work(stage.propose(case, amount="10.00"))
+    assert other.state == "confirmed"
+    assert fresh(first).needs_human_reason == "rejected"
+
+
+def test_a_correction_of_what_failed_at_the_provider_waits_for_a_person(stage: Stage) -> None:
+    """A merchant may still retry the first one by hand."""
+    case = stage.case(amount="60.00")
+    first = money_failed(stage, case)
+    second = stage.work(stage.propose(case, amount="59.00", corrects=first))
+    assert (second.state, second.state_reason) == ("held", "failed_refund_object")
+    assert stage.clear(second).state == "confirmed"
+
+
+def test_what_a_person_or_the_gate_refused_may_be_corrected(stage: Stage) -> None:
+    stage.policy(cap="50.00", approval_above="40.00")
+    case = stage.case(amount="60.00")
+    over = stage.propose(case, amount="60.00")
+    assert (over.state, over.state_reason) == ("refused", "over_cap")
+    asked = stage.work(stage.propose(case, amount="45.00", corrects=over))
+    no = reject(intent=asked, word=stage.word(asked))
+    less = stage.work(stage.propose(case, amount="39.00", corrects=no))
+    assert (less.state, less.corrects_id, no.corrects_id) == ("confirmed", no.pk, over.pk)
+
+
+@pytest.mark.parametrize("state", ["proposed", "unknown", "confirmed", "withdrawn"])
+def test_what_did_not_end_so_is_not_corrected(stage: Stage, state: str) -> None:
+    case = stage.case()
+    if state == "unknown":
+        stage.shop.fault(FaultKind.LOST_BEFORE, operation="refundCreate")
+    intent = stage.propose(case)
+    if state == "withdrawn":
+        withdraw(intent=intent, by=PERSON, at=now())
+    elif state != "proposed":
+        intent = stage.work(intent)
+    with pytest.raises(NotCorrectable):
+        stage.propose(case, amount="12.49", corrects=fresh(intent))
+    assert (fresh(intent).state, Intent.objects.count()) == (state, 1)
+
+
+def test_what_another_ticket_had_refused_is_not_corrected_here(stage: Stage) -> None:
+    case = stage.case(amount="60.00")
+    first = rejected(stage, case)
+    with pytest.raises(NotCorrectable):
+        stage.propose(stage.another_ticket(case), amount="49.00", corrects=first)
+    assert (fresh(first).needs_human_reason, Intent.objects.count()) == ("rejected", 1)
+
+
+# --- Success after failure -----------------------------------------------------------------------
+
+
+def late_success(stage: Stage, case: Case) -> Intent:
+    """Have the merchant retry by hand what failed, and somebody look."""
+    intent = money_failed(stage, case)
+    stage.shop.retry_refund(intent.external_objects.get().identifier)
+    stage.read(intent)
+    return fresh(intent)
+
+
+def test_a_success_after_failure_stands_before_a_person_and_is_no_confirmation(
+    stage: Stage,
+) -> None:
+    intent = late_success(stage, stage.case(amount="60.00"))
+    assert (intent.state, intent.state_reason) == ("failed", "money_failed")
+    assert (intent.needs_human_reason, intent.confirmed_at) == ("late_success", None)
+    statuses = [e.parts.get().status for e in intent.external_objects.get().echoes.order_by("pk")]
+    assert statuses == ["FAILURE", "SUCCESS"]
+
+
+def test_a_persons_word_that_names_it_closes_the_ticket_and_takes_the_flag_away(
+    stage: Stage,
+) -> None:
+    case = stage.case(amount="60.00")
+    intent = late_success(stage, case)
+    named = [Fulfilment(request=case.request, why="the shop retried it", intent=intent)]
+    for by, fulfilments in ((AGENT, named), (AGENT, []), (PERSON, [])):
+        with pytest.raises(NotResolvable):
+            resolve(ticket=case.ticket, by=by, at=now(), fulfilments=fulfilments)
+    assert (fresh(intent).needs_human_reason, Outcome.objects.count()) == ("late_success", 0)
+    resolution = resolve(ticket=case.ticket, by=PERSON, at=now(), fulfilments=named)
+    outcome = Outcome.objects.get(request=case.request)
+    assert (outcome.intent_id, outcome.external_object) == (
+        intent.pk,
+        intent.external_objects.get(),
+    )
+    assert resolution.references["external_objects"] == [intent.external_objects.get().identifier]
+    intent = fresh(intent)
+    assert (intent.state, intent.needs_human_reason, intent.needs_human_since) == (
+        "failed",
+        "",
+        None,
+    )
+    explained = intent.events.get(name="explained")
+    assert (explained.by_kind, explained.by_identity) == (PERSON.kind, PERSON.identity)
+
+
+def test_a_second_refund_is_held_for_the_success_that_came_late(stage: Stage) -> None:
+    case = stage.case(amount="60.00", total="200.00")
+    first = late_success(stage, case)
+    second = stage.propose(case, amount="60.00", by=TEAM, repeat_of=first)
+    assert second.occurrence == 2
+    twin = stage.work(stage.propose(stage.another_ticket(case), amount="60.00"))
+    assert (twin.state, twin.state_reason) == ("held", "equal_effect")
+    assert len(stage.shop.effects()) == 1
