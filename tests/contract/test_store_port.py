@@ -89,7 +89,6 @@ class TestRead:
             store.shop.app_id,
             order.id,
         )
-        # The answer to a refund doesn't tell the shop's own money.
         assert list(one.parts) == list(sent.observation.parts)
         assert [part.shop for part in one.parts] == [eur("12.50")]
         assert found.suggested[0].maximum == eur("87.50")
