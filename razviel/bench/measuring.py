@@ -18,9 +18,11 @@ from razviel.bench.commits import (
     durability,
     measure_commits,
 )
+from razviel.bench.gated import GATED, GATED_HOT, RULES, THREADS, measure_gate
 from razviel.bench.noops import NOOPS, measure_noops
 from razviel.bench.rows import Row, beside
 from razviel.bench.settled import IN_FLIGHT, SETTLED, alone_count, measure_settled
+from razviel.bench.statements import STATEMENTS, measure_statements
 from razviel.demo.stack import Stack, application_environment
 
 INTENT_COUNT = 240
@@ -84,7 +86,32 @@ def _noops(stack: Stack, _count: int) -> Part:
     return Part(rows=[row], notes=[f"{NOOPS}: 1 worker process with {_threads(stack)} threads."])
 
 
-MEASURES: dict[str, Measure] = {SETTLED: _settled, NOOPS: _noops}
+def _gated(stack: Stack, count: int) -> Part:
+    """Measure the Policy Gate by itself."""
+    gated = measure_gate(stack, count=count)
+    how = (
+        f"{GATED}: {count} judgements with {THREADS} threads in 1 process, each with its read of"
+        f" the order from 1 sandbox process at zero latency (median {gated.read_p50_ms:.0f} ms)."
+    )
+    hot = (
+        f"{GATED_HOT}: {gated.hot.decisions} on one order, each beside all before it;"
+        f" {gated.hot.judgements} looks: whoever lost the race looks again when its row is due."
+    )
+    rules = f"{RULES}: the four checks on stored facts, in 1 thread, no store and no database."
+    return Part(rows=gated.rows, notes=[how, hot, rules])
+
+
+def _statements(stack: Stack, _count: int) -> Part:
+    """Count the database's statements."""
+    return Part(rows=measure_statements(stack), notes=[])
+
+
+MEASURES: dict[str, Measure] = {
+    SETTLED: _settled,
+    GATED: _gated,
+    STATEMENTS: _statements,
+    NOOPS: _noops,
+}
 """What can be measured, by the name of its first row; later issues add theirs here."""
 
 

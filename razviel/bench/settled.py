@@ -12,23 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import getpid
 from queue import SimpleQueue
-from secrets import token_hex
 from threading import Event, Thread
 from time import monotonic
 
 from django.db import connection, connections
 
 from actions.models import Intent
-from actions.services import Wish, propose
-from integrations.actors import Actor, ActorKind
-from integrations.clock import now
-from integrations.models import Workspace
-from integrations.money import parse_money
-from integrations.sandbox.client import ControlClient
-from integrations.sandbox.surface import ShopControls
+from razviel.bench.cases import Case, open_brand, open_case, propose_refund
 from razviel.bench.rows import Row, percentile
 from razviel.bench.usage import Usage, between, moment, parent_of
-from razviel.demo.brands import connect_shop, make_workspace
 from razviel.demo.comparing import Comparison, compare
 from razviel.demo.records import our_intents, their_effects
 from razviel.demo.stack import (
@@ -38,15 +30,10 @@ from razviel.demo.stack import (
     start_sandbox,
     start_worker,
 )
-from tickets.models import Request, Ticket
-from tickets.services import CustomerStatement, Opening, Statement, open_ticket, state_request
 
 SETTLED = "settled_intents"
 IN_FLIGHT = 16
 
-_AGENT = Actor(kind=ActorKind.AI, identity="bench")
-_INTEGRATION = Actor(kind=ActorKind.SYSTEM, identity="bench")
-_AMOUNT, _CURRENCY = "12.50", "EUR"
 _LOOK_SECONDS = 0.005
 _PATIENCE_SECONDS = 15.0
 _WARM_UP_COUNT = 16
@@ -56,15 +43,6 @@ _ALONE_SHARE = 8
 
 class NotSettled(Exception):
     """An intent did not end as confirmed in time, or the store's ledger says something else."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """A ticket with the request that its order be refunded."""
-
-    ticket: Ticket
-    request: Request
-    order: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +113,8 @@ def measure_settled(stack: Stack, *, count: int) -> Settled:
     sandbox, worker = start_sandbox(stack), start_worker(stack)
     url = address_of_sandbox(stack, sandbox)
     stack.said(worker, r"(celery@\S+) ready")
-    slug = f"bench-{token_hex(4)}"
-    shop = ControlClient(url).shop(f"{slug}.myshopify.com")
-    shop.throttle(unlimited=True)
-    make_workspace(slug, name="Bench")
-    connect_shop(slug, shop, time_scale="1")
-    cases = _cases(slug, shop, _WARM_UP_COUNT + alone_count(count) + count)
+    brand = open_brand(url)
+    cases = [open_case(brand) for _ in range(_WARM_UP_COUNT + alone_count(count) + count)]
     watcher, parts = Watcher(), _parts(stack, worker)
     with watcher.watching():
         _run(watcher, cases[:_WARM_UP_COUNT], in_flight=IN_FLIGHT)
@@ -148,7 +122,7 @@ def measure_settled(stack: Stack, *, count: int) -> Settled:
         begin = moment(parts)
         many = _run(watcher, cases[-count:], in_flight=IN_FLIGHT)
         usage = between(begin, moment(parts))
-    comparison = compare(our_intents([slug]), their_effects([shop]))
+    comparison = compare(our_intents([brand.workspace.slug]), their_effects([brand.shop]))
     if not comparison.holds:
         raise NotSettled(f"The figures are worth nothing: {comparison.sentence}.")
     return Settled(rows=[*_rows(many, alone)], usage=usage, comparison=comparison)
@@ -171,7 +145,7 @@ def _rows(many: Run, alone: Run) -> Iterator[Row]:
 def _run(watcher: Watcher, cases: Sequence[Case], *, in_flight: int) -> Run:
     def settle(case: Case) -> float:
         begin = monotonic()
-        watcher.wait_for(_propose(case))
+        watcher.wait_for(propose_refund(case))
         return monotonic() - begin
 
     begin = monotonic()
@@ -180,28 +154,6 @@ def _run(watcher: Watcher, cases: Sequence[Case], *, in_flight: int) -> Run:
         seconds = monotonic() - begin
         list(pool.map(lambda _: connections.close_all(), range(in_flight)))
     return Run(seconds=seconds, latencies_seconds=latencies)
-
-
-def _propose(case: Case) -> int:
-    parameters = {"order": case.order, "amount": _AMOUNT, "currency": _CURRENCY}
-    wish = Wish(kind="refund", request=case.request, parameters=parameters, reason="it broke")
-    return propose(ticket=case.ticket, wish=wish, by=_AGENT, at=now()).intent.pk
-
-
-def _cases(slug: str, shop: ShopControls, count: int) -> list[Case]:
-    workspace = Workspace.objects.get(slug=slug)
-    return [_case(workspace, shop) for _ in range(count)]
-
-
-def _case(workspace: Workspace, shop: ShopControls) -> Case:
-    order = shop.order(currency=_CURRENCY)
-    customer = CustomerStatement(store_identifier=order.customer or "", verified=True)
-    opening = Opening(external_id=order.id, customer=customer)
-    ticket = open_ticket(workspace=workspace, opening=opening, by=_INTEGRATION, at=now()).ticket
-    money = parse_money(_AMOUNT, _CURRENCY)
-    statement = Statement(kind="refund", target=order.id, money=money)
-    request = state_request(ticket=ticket, statement=statement, by=_AGENT, at=now())
-    return Case(ticket=ticket, request=request, order=order.id)
 
 
 def _parts(stack: Stack, worker: Process) -> dict[str, int]:
