@@ -337,9 +337,12 @@ def test_what_is_let_through_is_inside_every_limit_of_the_brand(
 Step: TypeAlias = Callable[[OneOrder], None]
 
 
-def proposing(amount: int, *, to_store_credit: bool) -> Step:
+def proposing(share: int, *, to_store_credit: bool) -> Step:
+    """Propose some hundredths of what was received: such amounts as come into each other's way."""
+
     def propose(store: OneOrder) -> None:
-        if store.propose(eur(amount), to_store_credit=to_store_credit):
+        amount = eur(int(store.received.amount * share))
+        if store.propose(amount, to_store_credit=to_store_credit):
             event("let through")
             assert store.refunded + store.reserved <= store.received
 
@@ -371,14 +374,14 @@ def state_of(standings: list[Standing], *, shown: bool) -> State:
 
 
 PROPOSE = st.builds(
-    proposing,
-    st.integers(1, 4_000) | st.integers(1, 20_000),
-    to_store_credit=st.sampled_from([False, False, True]),
+    proposing, st.integers(1, 70), to_store_credit=st.sampled_from([False, False, True])
 )
 SEND = st.builds(
     sending,
-    st.lists(st.sampled_from(Standing), min_size=1, max_size=2),
-    shown=st.booleans(),
+    st.sampled_from(
+        [[Standing.SUCCEEDED], [Standing.OPEN], [Standing.FAILED], [Standing.SUCCEEDED, *Standing]]
+    ),
+    shown=st.sampled_from([True, True, False]),
 )
 ELSEWHERE = st.one_of(
     st.builds(methodcaller, st.just("settle"), st.integers(0, 9), st.sampled_from(Standing)),
@@ -396,12 +399,13 @@ BY_STAFF = st.one_of(
 STEPS = st.one_of(PROPOSE, SEND, PROPOSE, SEND, ELSEWHERE)
 
 
-@settings(max_examples=200)
+@settings(max_examples=300)
 @given(
     first=st.integers(1_000, 15_000),
-    second=st.integers(0, 15_000),
+    second=st.integers(1_000, 15_000),
     shows_open_as_taken=st.booleans(),
-    steps=st.lists(STEPS, min_size=5, max_size=30) | st.lists(STEPS | BY_STAFF, max_size=30),
+    steps=st.lists(STEPS, min_size=12, max_size=25)
+    | st.lists(STEPS | BY_STAFF, min_size=12, max_size=25),
 )
 def test_what_is_reserved_and_what_is_refunded_never_pass_what_was_received(
     first: int, second: int, shows_open_as_taken: bool, steps: list[Step]
