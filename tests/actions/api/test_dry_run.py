@@ -26,7 +26,7 @@ def dry_run(stage: Stage, case: Case, *, by: Actor = AGENT, **changes: object) -
     """Have a wish judged, and hold that to leave no trace and to send the store nothing."""
     caller = Caller(stage.workspace, by)
     with nothing_is_written(stage):
-        answer = caller.post(f"{intents_of(case)}?dry_run=true", wish(case, **changes))  # type: ignore[arg-type]  # as given
+        answer = caller.post(f"{intents_of(case)}?dry_run=true", wish(case, **changes))
     assert stage.shop.requests(operation="refundCreate") == ()
     return answer
 

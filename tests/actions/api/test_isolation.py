@@ -1,12 +1,9 @@
 """Nothing of a workspace is seen or touched with another's token; no caller sets what is ours."""
 
-from collections.abc import Mapping
-
 import pytest
-from django.apps import apps
 
 from actions.models import Intent
-from integrations.rows import WorkspaceRow
+from tests.actions.api.wishes import everything
 from tests.caller import Answer, Caller
 from tests.factories import NODE, make_intent, make_ticket, make_workspace
 
@@ -66,14 +63,6 @@ def bodies(intent: Intent) -> dict[str, dict[str, object]]:
 def named(path: str, intent: Intent) -> str:
     """Return an address with the identifiers of an intent and its ticket."""
     return path.format(ticket=intent.ticket.public_id, intent=intent.public_id)
-
-
-def everything() -> dict[str, list[Mapping[str, object]]]:
-    """Return every row of every workspace."""
-    models = [model for model in apps.get_models() if issubclass(model, WorkspaceRow)]
-    return {
-        model._meta.label: list(model._default_manager.order_by("pk").values()) for model in models
-    }
 
 
 @pytest.mark.parametrize(("method", "path"), ENDPOINTS)

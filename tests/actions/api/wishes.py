@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from django.apps import apps
 
 from actions.models import Intent
-from integrations.rows import GuardedRow
 from tests.caller import Answer, Caller
 from tests.stage import Case, Stage
 
 
-def wish(case: Case, *, amount: str = "12.50", **changes: object) -> dict[str, object]:
-    """Return the body of a proposal in a case."""
+def wish(case: Case, **changes: object) -> dict[str, object]:
+    """Return the body of a proposal in a case, with changes to it; `amount` is a parameter's."""
+    amount = changes.pop("amount", "12.50")
     params = {"order": case.order.id, "amount": amount, "currency": case.request.currency}
     said = {"kind": "refund", "request": case.request.public_id, "params": params}
     return said | {"reason": "the parcel came broken"} | changes
@@ -30,16 +30,16 @@ def intents_of(case: Case) -> str:
 
 def proposed(caller: Caller, case: Case, **changes: object) -> Intent:
     """Propose, and return the row that stands for it."""
-    answer = caller.post(intents_of(case), wish(case, **changes))  # type: ignore[arg-type]  # as given
+    answer = caller.post(intents_of(case), wish(case, **changes))
     assert answer.status in (200, 202), answer.body
     return Intent.objects.get(public_id=answer.body["id"])
 
 
 def everything() -> dict[str, list[Mapping[str, object]]]:
-    """Return every row of ours, of whatever workspace."""
-    models = [model for model in apps.get_models() if issubclass(model, GuardedRow)]
+    """Return every row of every table, of whatever workspace."""
     return {
-        model._meta.label: list(model._default_manager.order_by("pk").values()) for model in models
+        model._meta.label: list(model._default_manager.order_by("pk").values())
+        for model in apps.get_models()
     }
 
 
