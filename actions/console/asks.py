@@ -65,7 +65,8 @@ def ask_of(intent: Intent, *, seat: Seat) -> Ask | None:
 
 def _asks(rows: QuerySet[Intent], seats: Mapping[int, Seat]) -> list[Ask]:
     shown = GateDecision.objects.filter(ruling=Ruling.APPROVE).order_by("-number")
-    yes = Approval.objects.filter(approves=True, expires_at__gt=now()).order_by("-pk")
+    at = now()
+    yes = Approval.objects.filter(approves=True, expires_at__gt=at).order_by("-pk")
     whole = rows.select_related(
         "workspace", "ticket", "target", "connection", "reason__subject_key"
     ).prefetch_related(
@@ -73,13 +74,20 @@ def _asks(rows: QuerySet[Intent], seats: Mapping[int, Seat]) -> list[Ask]:
         Prefetch("approvals", queryset=yes, to_attr="yes"),
     )
     return [
-        _ask(intent, intent.shown, intent.yes, seats[intent.workspace_id])  # type: ignore[arg-type]  # as prefetched
+        _ask(intent, intent.shown, intent.yes, seats[intent.workspace_id], at=at)  # type: ignore[arg-type]  # as prefetched
         for intent in whole.defer("body", "document")
         if intent.shown
     ]
 
 
-def _ask(intent: Intent, shown: Sequence[GateDecision], yes: Sequence[Approval], seat: Seat) -> Ask:
+def _ask(
+    intent: Intent,
+    shown: Sequence[GateDecision],
+    yes: Sequence[Approval],
+    seat: Seat,
+    *,
+    at: datetime,
+) -> Ask:
     newest, earlier = shown[0], shown[1:]
     approval = next((row for row in yes if row.digest == newest.shown_digest), None)
     is_other = bool(earlier) and earlier[0].shown_digest != newest.shown_digest
@@ -90,7 +98,7 @@ def _ask(intent: Intent, shown: Sequence[GateDecision], yes: Sequence[Approval],
         shop_money=_in_shop_currency(newest, intent),
         notify=_notify(newest, intent.kind),
         before=earlier[0].allocation if is_other else None,
-        expires_in=_time_left(intent.due_at),
+        expires_in=_time_left(intent.due_at, at=at),
         approval=approval,
         why_not=_why_not(intent, seat),
         sandbox=SANDBOX if intent.connection.is_sandbox else None,
@@ -118,8 +126,8 @@ def _notify(decision: GateDecision, kind: str) -> bool | None:
     return told if isinstance(told, bool) else None
 
 
-def _time_left(due_at: datetime | None) -> str:
-    return "" if due_at is None or due_at <= now() else age(due_at - now())
+def _time_left(due_at: datetime | None, *, at: datetime) -> str:
+    return "" if due_at is None or due_at <= at else age(due_at - at)
 
 
 def _why_not(intent: Intent, seat: Seat) -> str:

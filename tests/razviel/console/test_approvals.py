@@ -56,7 +56,7 @@ def test_the_inbox_asks_a_fixed_number_of_questions(django_assert_num_queries: o
     waiting(1, ticket=ticket)
     inbox(client)
     for _ in range(2):
-        with django_assert_num_queries(13):  # type: ignore[operator]
+        with django_assert_num_queries(12):  # type: ignore[operator]
             inbox(client)
         for _ in range(3):
             waiting(2, ticket=ticket)
@@ -213,6 +213,16 @@ class TestOverAStore:
         assert new
         assert new["digest"] != old["digest"]
         assert "asked again" in words(send(approver, intent, "approve"))
+
+    def test_where_only_the_stores_mail_has_changed_it_says_so(
+        self, stage: Stage, intent: Intent, approver: Client
+    ) -> None:
+        send(approver, intent, "approve")
+        stage.policy(cap="200.00", approval_above="100.00", notify=True)
+        assert stage.work(intent).state == State.AWAITING_APPROVAL
+        content = words(inbox(approver))
+        assert "The payments and amounts are the same; whether the store mails" in content
+        assert "The store's own mail to the customer: on ." in content
 
     @pytest.mark.parametrize("role_now", [Role.APPROVER, Role.BRAND_ADMIN])
     def test_a_proposer_reads_why_they_cant_whatever_role_they_have_by_now(

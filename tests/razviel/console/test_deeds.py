@@ -1,15 +1,18 @@
 """What a person does on an intent's page: clear, have judged again, accept, repeat, take back."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.test import Client
 
 from actions.models import Approval, Intent, IntentEvent
 from actions.states import State
+from integrations.clock import now
 from integrations.models import Role
+from integrations.ports import Standing
 from integrations.sandbox.records import Payment
-from tests.factories import intent_in, make_ticket, resolved_ticket
+from tests.factories import answer, intent_in, make_ticket, resolved_ticket
 from tests.razviel.console.brands import member_of, page_of, sat_down
 from tests.razviel.console.sending import form_for, post, send
 from tests.razviel.console.test_intent_page import words
@@ -163,6 +166,20 @@ class TestAccepting:
         event = IntentEvent.objects.filter(intent=intent).latest("number")
         assert (event.to_state, event.by_identity) == ("accepted", "mia")
         assert len(stage.shop.effects()) == 1
+
+    @pytest.mark.parametrize(
+        ("stands", "said"),
+        [("10.00", ", so 2.50 EUR are missing."), ("13.00", "12.50 EUR were asked.")],
+    )
+    def test_a_pending_mismatch_is_accepted_as_it_stands(self, stands: str, said: str) -> None:
+        intent = intent_in(State.EXECUTING)
+        parts = [(Standing.SUCCEEDED, Decimal(stands))]
+        answer(intent, at=now(), to=State.PENDING, parts=parts)
+        client = member_of(intent.workspace, role=Role.BRAND_ADMIN)
+        assert said in page(client, intent).replace(" .", ".")
+        send(client, intent, "accept", reason="the store rounds")
+        assert fresh(intent).state == State.ACCEPTED
+        assert ("Propose the rest" in page(client, intent)) == (stands == "10.00")
 
     def test_a_part_that_may_still_move_is_not_offered(self, stage: Stage, node: Client) -> None:
         stage.shop.gateway("manual", answers="PENDING")

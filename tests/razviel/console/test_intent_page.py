@@ -10,6 +10,7 @@ from django.test import Client
 from actions.badges import (
     ATTEMPT_BADGES,
     CHECK_QUESTIONS,
+    EVENT_WORDS,
     FINDING_BADGES,
     NEEDS_HUMAN_WORDS,
     READ_WORDS,
@@ -29,7 +30,7 @@ from actions.models import (
     ReadResult,
     ResolvedHow,
 )
-from actions.moves import flag
+from actions.moves import flag, remark
 from actions.policy import Check, Ruling
 from actions.states import (
     ApprovalReason,
@@ -199,6 +200,17 @@ def test_why_a_person_is_needed_is_said_in_words(reason: NeedsHuman) -> None:
     flag(intent, reason, by=SYSTEM, at=now(), reason="told by a test")
     said = NEEDS_HUMAN_WORDS[reason].replace("'", "&#x27;")
     assert f"needs a person {said}" in words(shown(intent))
+
+
+@pytest.mark.parametrize(("name", "said"), list(EVENT_WORDS.items()))
+def test_what_happened_without_a_move_is_told_in_words(name: str, said: str) -> None:
+    intent = intent_in(State.HELD)
+    remark(
+        intent, name, by=SYSTEM, at=now(), reason="as a test says", details={"decision": "dec_x"}
+    )
+    content = shown(intent)
+    assert f"{said} as a test says by system razviel the decision" in words(content)
+    assert 'href="#dec_x"' in content
 
 
 def test_every_reason_state_and_outcome_has_its_words() -> None:
