@@ -398,10 +398,12 @@ def expire_approval(intent_pk: int) -> None:
     with transaction.atomic():
         locked, at = lock_intent(intent_pk), now()
         intent = locked.intent
+        # An approval makes it due at once: who saw none just before must look again under lock.
         if (
             intent.state == State.AWAITING_APPROVAL
             and intent.due_at is not None
             and intent.due_at <= at
+            and not is_approved(intent, at=at)
         ):
             move(
                 intent,

@@ -17,6 +17,7 @@ from actions.approving import (
     approve,
     reject,
 )
+from actions.gate import expire_approval
 from actions.models import Approval, Intent
 from actions.services import Wish, propose
 from actions.states import State
@@ -384,6 +385,15 @@ def test_a_hundred_clicks_are_one_approval_and_one_refund(stage: Stage) -> None:
     assert Approval.objects.count() == 1
     assert names(fresh(intent)).count("approved") == 1
     assert (sends(stage), len(stage.shop.effects())) == (1, 1)
+
+
+def test_what_is_approved_while_a_worker_finds_no_approval_is_not_expired(stage: Stage) -> None:
+    """An approval makes it due at once, just as the end of its time does."""
+    intent = awaiting(stage)
+    approve(intent=intent, word=stage.word(intent))
+    expire_approval(intent.pk)
+    assert fresh(intent).state == "awaiting_approval"
+    assert stage.work(intent).state == "confirmed"
 
 
 def test_approving_and_rejecting_at_once_is_one_verdict(stage: Stage) -> None:

@@ -81,7 +81,7 @@ def _scope(stage: Stage) -> Intent:
 
 
 def _unreadable(stage: Stage) -> Intent:
-    stage.shop.fault(FaultKind.READ_ERROR, operation="order", times=1)
+    stage.shop.fault(FaultKind.READ_ERROR, operation="order", times=2)
     return stage.propose(stage.case())
 
 
@@ -146,7 +146,9 @@ CAUSES = {
     HeldReason.PAUSED: Cause(begins=_paused, ends=lambda stage, _: stage.resume()),
     HeldReason.KILL_SWITCH: Cause(begins=_killed, ends=_allowed),
     HeldReason.CIRCUIT: Cause(
-        begins=_circuit, ends=lambda stage, _: stage.pass_time(3 * MINUTE), wakes=False
+        begins=_circuit,
+        # Not by letting time pass: the fence asks the database's own clock, which tests don't move.
+        ends=lambda stage, _: _let_in(stage, circuit_open_until=None),
     ),
     HeldReason.BLOCKED_CONNECTION: Cause(
         begins=_blocked,
@@ -187,20 +189,21 @@ def test_what_is_held_goes_on_once_when_its_cause_ends(stage: Stage, reason: Hel
     assert (len(refunds), refunds.count(intent.marker)) == (effects + 1, 1)
 
 
-@pytest.mark.parametrize("reason", CAUSES)
+LASTING = [reason for reason in CAUSES if reason not in (HeldReason.COUNTER, HeldReason.VELOCITY)]
+"""The others are over within a day by themselves."""
+
+
+@pytest.mark.parametrize("reason", LASTING)
 def test_what_is_held_past_the_brands_time_stands_before_a_person_who_has_it_judged_again(
     stage: Stage, reason: HeldReason
 ) -> None:
     cause = CAUSES[reason]
     intent = stage.work(cause.begins(stage))
     assert (intent.state, intent.state_reason) == ("held", reason)
-    cause_lasts = reason in (HeldReason.CIRCUIT, HeldReason.FACTS_UNAVAILABLE)
     if reason is HeldReason.CIRCUIT:
         _connection(stage, circuit_open_until=now() + 2 * DAY)
     if reason is HeldReason.FACTS_UNAVAILABLE:
         stage.shop.fault(FaultKind.READ_ERROR, operation="order", times=None)
-    if reason in (HeldReason.COUNTER, HeldReason.VELOCITY):
-        return  # over by then
     stage.pass_time(DAY + MINUTE)
     intent = stage.work(intent)
     assert (intent.state, intent.due_at, intent.needs_human_reason) == (
@@ -211,10 +214,7 @@ def test_what_is_held_past_the_brands_time_stands_before_a_person_who_has_it_jud
     with pytest.raises(OnlyAPerson):
         judge_again(intent=intent, by=AGENT, at=now())
     stage.shop.clear_faults()
-    if cause_lasts:
-        _connection(stage, circuit_open_until=None)
-    else:
-        cause.ends(stage, intent)
+    cause.ends(stage, intent)
     intent = stage.settle(stage.judge_again(intent))
     assert (intent.state, intent.needs_human_reason) == ("confirmed", "")
     assert [effect.note for effect in stage.shop.effects()].count(intent.marker) == 1
@@ -232,7 +232,7 @@ def test_a_hold_that_lasts_though_a_person_had_it_judged_again_stays_before_one(
         None,
         "held_too_long",
     )
-    assert stage.shop.requests() == ()
+    assert stage.shop.requests(operation="refundCreate") == ()
 
 
 def test_what_is_not_held_is_not_judged_again(stage: Stage) -> None:
@@ -283,7 +283,7 @@ def test_a_pause_of_five_minutes_destroys_no_queue(stage: Stage) -> None:
     held = Counter((fresh(one).state, fresh(one).state_reason) for one in intents)
     assert held == {("held", "paused"): 30}
     assert stage.shop.effects() == ()
-    assert stage.resume() == 30
+    stage.resume()
     assert sorted(stage.work_due()) == sorted(one.pk for one in intents)
     assert Counter(fresh(one).state for one in intents) == {"confirmed": 30}
     assert sorted(effect.note or "" for effect in stage.shop.effects()) == sorted(

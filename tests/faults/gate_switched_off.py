@@ -7,9 +7,10 @@ Does not assert anything: `test_guards_matter` does.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from threading import Barrier, BrokenBarrierError
+from typing import Any
 
 import pytest
 
@@ -35,37 +36,18 @@ MORE_THAN_A_MINUTE = timedelta(seconds=61)
 
 
 def _no_counter_lock(patch: pytest.MonkeyPatch) -> None:
-    """Nobody waits for anybody, and both look before either takes."""
+    """Nobody waits for anybody; of two that begin together, both look before either takes."""
     both_have_looked = Barrier(2)
     usage_of = counters.usage_of
 
-    def unlocked(
-        intent: Intent, subjects: Sequence[counters._Subject], currency: str
-    ) -> dict[counters._Subject, counters.Counter]:
-        rows = counters._rows(intent, subjects, currency)
-        return {
-            counters._Subject(name=row.name, subject=row.subject, day=row.day): row for row in rows
-        }
-
-    def look(intent: Intent, place: Place, *, recent_since: datetime | None) -> Usage:
-        usage = usage_of(intent, place, recent_since=recent_since)
-        if usage.day.count:
+    def look(intent: Intent, place: Place, **given: Any) -> Usage:
+        usage = usage_of(intent, place, **{**given, "taking": False})
+        if given["taking"] and usage.day.count:
             with suppress(BrokenBarrierError):
                 both_have_looked.wait(10)
         return usage
 
-    def begin_together(intent_pk: int) -> None:
-        patch.setattr(gathering, "usage_of", look)
-        advance(intent_pk)
-
-    patch.setattr(counters, "_lock", unlocked)
-    patch.setattr(_AtOnce, "work", staticmethod(begin_together))
-
-
-class _AtOnce:
-    """How two workers do what is due, so that a switched-off guard can have them meet."""
-
-    work = staticmethod(advance)
+    patch.setattr(gathering, "usage_of", look)
 
 
 def _two_orders_and_room_for_one(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:
@@ -73,7 +55,7 @@ def _two_orders_and_room_for_one(stage: Stage, _patch: pytest.MonkeyPatch) -> In
     stage.policy(cap="20.00", per_day="20.00")
     assert stage.work(stage.propose(stage.case(), amount="5.00")).state == "confirmed"
     intents = [stage.propose(stage.case()) for _ in range(2)]
-    at_once(*[partial(_AtOnce.work, intent.pk) for intent in intents])
+    at_once(*[partial(advance, intent.pk) for intent in intents])
     return max(map(fresh, intents), key=lambda intent: intent.state)
 
 
