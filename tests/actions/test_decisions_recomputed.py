@@ -88,7 +88,7 @@ class Drawn:
     def _case(self, number: int) -> Case:
         payments = [Payment(amount="30.00", gateway="card"), Payment(amount="70.00", gateway="two")]
         named: dict[int, dict[str, Any]] = {
-            0: {"customer_statement": CustomerStatement(email="nobody@example.com")},
+            0: {"customer_statement": CustomerStatement(email="buyer-0@example.com")},
             1: {"currency": "USD", "rate": "0.9"},
             2: {"created_at": now() - timedelta(days=45)},
         }
