@@ -13,12 +13,14 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
+from actions.echoes import newest_parts
 from actions.locks import lock_intent, lock_targets
 from actions.models import ExternalObject, Intent, Outcome
 from actions.moves import move, remark
 from actions.states import SETTLED, WITHDRAWABLE, NeedsHuman, State
 from integrations import sealed
 from integrations.actors import PEOPLE, Actor
+from integrations.ports import Standing
 from tickets.models import CloseReason, Request, Resolution, Ticket, TicketStatus
 from tickets.path import Resolver, resolver_of, with_actor
 from tickets.services import NotOpen, lock_ticket
@@ -140,8 +142,16 @@ def _fulfil(request: Request, stated: Fulfilment | None, *, by: Actor, at: datet
 def has_outcome(request: Request) -> bool:
     """Say whether a request has an outcome that still stands: its effect was not reversed since."""
     stands = Q(intent=None) | Q(intent__state__in=[State.CONFIRMED, State.ACCEPTED])
-    stands |= Q(intent__state=State.FAILED, statement__isnull=False)
-    return Outcome.objects.filter(stands, request=request).exists()
+    stated = Outcome.objects.filter(request=request)
+    return stated.filter(stands).exists() or any(map(_still_succeeds, stated.exclude(stands)))
+
+
+def _still_succeeds(outcome: Outcome) -> bool:
+    """Is it a success after failure that a person has explained, and that still stands?"""
+    if outcome.intent is None or outcome.intent.state != State.FAILED:
+        return False
+    parts = newest_parts(outcome.intent)
+    return bool(parts) and all(part.standing is Standing.SUCCEEDED for part in parts)
 
 
 def is_as_asked(request: Request, intent: Intent) -> bool:

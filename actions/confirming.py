@@ -113,14 +113,30 @@ def follow(
         _still(intent, judged, observation, at=at)
     elif state is State.CONFIRMED and judged.state is not state:
         _flag_mismatch(intent, observation, at=at)
-    elif state is State.FAILED and any(part.standing is Standing.SUCCEEDED for part in parts):
-        flag(
-            intent,
-            NeedsHuman.LATE_SUCCESS,
-            by=SYSTEM,
-            at=at,
-            reason="the store reports success after failure",
-        )
+    elif state is State.FAILED:
+        _follow_failed(locked, parts, before=before, at=at)
+
+
+def _follow_failed(
+    locked: Locked, parts: tuple[Part, ...], *, before: tuple[Part, ...], at: datetime
+) -> None:
+    """Show a success after failure, and a failure after that: the state stays what it was."""
+    intent = locked.intent
+    if any(part.standing is Standing.SUCCEEDED for part in parts):
+        if intent.outcomes.exists():
+            return  # a person has said what it is for
+        reason = "the store reports success after failure"
+        flag(intent, NeedsHuman.LATE_SUCCESS, by=SYSTEM, at=at, reason=reason)
+    elif takes_back(parts, before=before):
+        _reopen(locked, at=at)
+        reason = "the store takes back a success that came after failure"
+        flag(intent, NeedsHuman.REVERSED, by=SYSTEM, at=at, reason=reason)
+
+
+def _reopen(locked: Locked, *, at: datetime) -> None:
+    """Reopen a ticket that stands resolved over what has just been taken back."""
+    if locked.ticket.status == TicketStatus.RESOLVED:
+        reopen(locked.ticket, by=SYSTEM, at=at)
 
 
 def _judged(intent: Intent, observation: Observation) -> Judged:
@@ -223,8 +239,7 @@ def _reverse(locked: Locked, parts: tuple[Part, ...], *, at: datetime) -> None:
         reason=_said(parts),
         details=_details(intent, parts),
     )
-    if locked.ticket.status == TicketStatus.RESOLVED:
-        reopen(locked.ticket, by=SYSTEM, at=at)
+    _reopen(locked, at=at)
     flag(intent, NeedsHuman.REVERSED, by=SYSTEM, at=at, reason="the store now says otherwise")
 
 

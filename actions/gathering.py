@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils.crypto import salted_hmac
 
 from actions.catalogue import Kind, kind_named
@@ -214,10 +214,9 @@ def _email(customer: Customer) -> str | None:
 
 
 def _others(intent: Intent) -> tuple[OtherIntent, ...]:
-    # What is repeated is known whatever became of it, so that its refund is nobody else's.
-    repeated = [earlier.pk for earlier in earlier_occurrences(intent)]
-    known = Q(state__in=list(PAST_GATE)) | Q(pk__in=repeated)
-    rows = Intent.objects.filter(known, target=intent.target)
+    # What failed or was reversed is not among them, repeated or not: if its refund stands after
+    # all, that is what a second one must be held for.
+    rows = Intent.objects.filter(target=intent.target, state__in=list(PAST_GATE))
     others = rows.exclude(pk=intent.pk).select_related("decision").order_by("pk")
     others = others.annotate(effect=F("external_objects__identifier"))
     return tuple(

@@ -134,7 +134,11 @@ class Ticket(WorkspaceRow):
                 condition=Q(status__in=TicketStatus.values), name="ticket_status"
             ),
             models.CheckConstraint(
-                condition=Q(status=TicketStatus.RESOLVED, resolver__in=list(Resolver))
+                condition=Q(
+                    status=TicketStatus.RESOLVED,
+                    resolver__isnull=False,
+                    resolver__in=list(Resolver),
+                )
                 | (~Q(status=TicketStatus.RESOLVED) & Q(resolver=None)),
                 name="ticket_resolver_iff_resolved",
             ),
@@ -217,7 +221,10 @@ class Request(WorkspaceRow):
             models.CheckConstraint(condition=~Q(kind=""), name="request_kind"),
             models.CheckConstraint(
                 condition=Q(amount=None, currency="")
-                | (Q(amount__gt=0, amount__lt=AMOUNT_BOUND) & ~Q(currency="")),
+                | (
+                    # Without the first, a null amount would make the whole null, and let it pass.
+                    Q(amount__isnull=False, amount__gt=0, amount__lt=AMOUNT_BOUND) & ~Q(currency="")
+                ),
                 name="request_money",
             ),
             models.CheckConstraint(
@@ -259,7 +266,12 @@ class Resolution(WorkspaceRow):
                 fields=["ticket"], condition=Q(reopened_at=None), name="resolution_standing_once"
             ),
             models.CheckConstraint(
-                condition=Q(status=TicketStatus.RESOLVED, resolver__in=list(Resolver), reason="")
+                condition=Q(
+                    status=TicketStatus.RESOLVED,
+                    resolver__isnull=False,
+                    resolver__in=list(Resolver),
+                    reason="",
+                )
                 | Q(
                     status=TicketStatus.CLOSED_UNRESOLVED,
                     resolver=None,
@@ -275,7 +287,9 @@ class Resolution(WorkspaceRow):
                 condition=Q(reopened_at=None, reopened_by_kind=None, reopened_by_identity=None)
                 | (
                     Q(
+                        reopened_at__isnull=False,
                         reopened_at__gte=models.F("closed_at"),
+                        reopened_by_kind__isnull=False,
                         reopened_by_kind__in=list(ActorKind),
                         reopened_by_identity__isnull=False,
                     )

@@ -17,5 +17,5 @@ def forwards(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("actions", "0003_limits_and_words")]
+    dependencies = [("actions", "0003_limits_and_words"), ("tickets", "0004_guards")]
     operations = [migrations.RunPython(forwards, migrations.RunPython.noop)]

@@ -179,6 +179,34 @@ def test_a_second_refund_is_held_for_the_success_that_came_late(stage: Stage) ->
     first = late_success(stage, case)
     second = stage.propose(case, amount="60.00", by=TEAM, repeat_of=first)
     assert second.occurrence == 2
+    # The repeat was asked for because the first had failed: now that it stands, it is held too.
+    second = stage.work(second)
+    assert (second.state, second.state_reason) == ("held", "equal_effect")
     twin = stage.work(stage.propose(stage.another_ticket(case), amount="60.00"))
     assert (twin.state, twin.state_reason) == ("held", "equal_effect")
     assert len(stage.shop.effects()) == 1
+
+
+def test_what_came_late_and_is_explained_is_not_shown_again(stage: Stage) -> None:
+    case = stage.case(amount="60.00")
+    intent = late_success(stage, case)
+    named = [Fulfilment(request=case.request, why="the shop retried it", intent=intent)]
+    resolve(ticket=case.ticket, by=PERSON, at=now(), fulfilments=named)
+    stage.read(intent)
+    assert fresh(intent).needs_human_reason == ""
+
+
+def test_a_late_success_that_is_taken_back_reopens_the_ticket_that_stood_on_it(
+    stage: Stage,
+) -> None:
+    case = stage.case(amount="60.00")
+    intent = late_success(stage, case)
+    named = [Fulfilment(request=case.request, why="the shop retried it", intent=intent)]
+    resolve(ticket=case.ticket, by=PERSON, at=now(), fulfilments=named)
+    stage.shop.settle_refund(intent.external_objects.get().identifier, "FAILURE")
+    stage.read(intent)
+    intent = fresh(intent)
+    assert (intent.state, intent.needs_human_reason) == ("failed", "reversed")
+    assert (intent.ticket.status, intent.ticket.resolver) == ("in_progress", None)
+    with pytest.raises(NotResolvable):
+        resolve(ticket=case.ticket, by=PERSON, at=now())
