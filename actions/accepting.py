@@ -27,7 +27,7 @@ class OnlyAPerson(Exception):
 
 
 class NotAcceptable(Exception):
-    """There is nothing to accept: a part may still move, none succeeded, or it has ended."""
+    """Nothing can be accepted: a part may still move, none succeeded, or currencies differ."""
 
 
 class AnotherAmount(Exception):
@@ -83,5 +83,7 @@ def _is_acceptable(intent: Intent) -> bool:
     """Is all of it final, some of it done, and not what was asked?"""
     if intent.state not in (State.PARTIALLY_CONFIRMED, State.PENDING):
         return False
-    standings = {part.standing for part in newest_parts(intent)}
-    return Standing.OPEN not in standings and Standing.SUCCEEDED in standings
+    parts = newest_parts(intent)
+    standings = {part.standing for part in parts}
+    in_one_currency = len({part.money.currency for part in parts}) == 1
+    return in_one_currency and Standing.OPEN not in standings and Standing.SUCCEEDED in standings

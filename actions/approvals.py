@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
-from actions.models import Approval, Intent
+from actions.models import Approval, GateDecision, Intent
 from actions.policy import Ruling
 
 
@@ -26,3 +26,13 @@ def is_approved(intent: Intent, *, at: datetime) -> bool:
 def _counting(intent: Intent, *, at: datetime) -> QuerySet[Approval]:
     asked = intent.approvals.filter(decision__ruling=Ruling.APPROVE)
     return asked.filter(approves=True, expires_at__gt=at)
+
+
+def evidence_of(decision: GateDecision) -> tuple[str, ...]:
+    """Return the identifiers that a decision's own reason rests on, as it was shown."""
+    shown: dict[str, None] = {}
+    for verdict in decision.verdicts:
+        for finding in (verdict, *verdict["also"]):
+            if finding["reason"] == decision.reason:
+                shown |= dict.fromkeys(finding.get("evidence", ()))
+    return tuple(shown)

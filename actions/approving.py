@@ -12,7 +12,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Q
 
-from actions.approvals import is_approved
+from actions.approvals import evidence_of, is_approved
 from actions.dispatch import wake
 from actions.locks import Locked, bump, lock_intent
 from actions.models import Approval, GateDecision, Intent
@@ -143,6 +143,8 @@ def clear(*, intent: Intent, word: Word) -> Intent:
         if intent.state_reason not in CLEARABLE:
             raise NotClearable
         decision = _shown(intent, word, ruling=Ruling.HOLD)
+        if not evidence_of(decision):
+            raise NotClearable  # nothing was shown that a look could settle
         _keep(locked, decision, word, approves=True)
         _judge_again(
             intent,

@@ -98,13 +98,19 @@ def _subjects(intent: Intent, place: Place) -> tuple[_Subject, _Subject, _Subjec
 
 
 def _locked(intent: Intent, place: Place) -> list[Counter]:
-    """Lock an intent's counters in the order of their rows, made where they are missing."""
+    """Lock an intent's counters in the order of their rows, made where they are missing.
+
+    The day's is made first, and the others by whoever has it locked: two who made the same one,
+    each with another locked, would wait for each other for ever.
+    """
     subjects, currency = _subjects(intent, place), place.currency
     found = _lock(intent, subjects, currency)
-    if len(found) < len(subjects):
-        missing = [_fresh(intent, subject, currency) for subject in subjects]
-        Counter.objects.bulk_create(missing, ignore_conflicts=True)
-        found = _lock(intent, subjects, currency)
+    for wanted in (subjects[:1], subjects):
+        missing = [one for one in wanted if one not in found]
+        if missing:
+            made = [_fresh(intent, subject, currency) for subject in missing]
+            Counter.objects.bulk_create(made, ignore_conflicts=True)
+            found = _lock(intent, subjects, currency)
     return [found[subject] for subject in subjects]
 
 

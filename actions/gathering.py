@@ -13,11 +13,12 @@ from datetime import datetime, timedelta
 from django.db.models import F
 from django.utils.crypto import salted_hmac
 
+from actions.approvals import evidence_of
 from actions.catalogue import Kind, kind_named
 from actions.counters import Place, brand_day, usage_of
 from actions.keys import canonical_json
 from actions.locks import Locked
-from actions.models import GateDecision, Intent
+from actions.models import Intent
 from actions.occurrences import earlier_occurrences
 from actions.policy import (
     Circumstances,
@@ -153,16 +154,6 @@ def _cleared(intent: Intent, *, at: datetime) -> Iterator[Cleared]:
                 evidence=evidence_of(approval.decision),
                 by=f"{approval.approver_kind} {approval.approver_identity}",
             )
-
-
-def evidence_of(decision: GateDecision) -> tuple[str, ...]:
-    """Return the identifiers that a decision's own reason rests on, as it was shown."""
-    shown: dict[str, None] = {}
-    for verdict in decision.verdicts:
-        for finding in (verdict, *verdict["also"]):
-            if finding["reason"] == decision.reason:
-                shown |= dict.fromkeys(finding.get("evidence", ()))
-    return tuple(shown)
 
 
 def circumstances(connection: Connection, *, workspace: Workspace, kind: Kind) -> Circumstances:

@@ -300,7 +300,8 @@ def _insert(
         created_at=born.at,
         updated_at=born.at,
     )
-    record_birth(intent, reason=f"{born.by.kind} wants a {wish.kind} of {parameters.money}")
+    in_words = wish.kind.replace("_", " ")
+    record_birth(intent, reason=f"{born.by.kind} wants a {in_words} of {parameters.money}")
     return intent
 
 

@@ -79,7 +79,9 @@ def _sorts(intent: Intent) -> Iterator[Iterable[Entry]]:
     )
     yield (
         Entry(at=approval.given_at, step=Step.APPROVAL, row=approval)
-        for approval in _newest(intent.approvals.select_related("decision", "reason__subject_key"), "given_at")
+        for approval in _newest(
+            intent.approvals.select_related("decision", "reason__subject_key"), "given_at"
+        )
     )
     yield (
         Entry(at=attempt.started_at, step=Step.ATTEMPT, row=attempt, number=attempt.number)

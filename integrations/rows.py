@@ -27,6 +27,10 @@ To PostgreSQL `NaN` is greater than every number, so that a lower bound alone wo
 """
 
 
+IDENTITY_LENGTH_MAX = 120
+"""The longest identity of an actor; a person's is their username."""
+
+
 def new_public_id(prefix: str) -> str:
     """Return an unguessable public identifier: a prefix and 128 random bits in base 32."""
     return f"{prefix}_{b32encode(token_bytes(16)).decode().rstrip('=').lower()}"
@@ -47,7 +51,7 @@ def actor_kind(*, blank: bool = False) -> "models.CharField[str, str]":
 
 def actor_identity(*, blank: bool = False) -> "models.CharField[str, str]":
     """Return the field for the identity of an actor within its kind."""
-    return models.CharField(max_length=120, blank=blank)
+    return models.CharField(max_length=IDENTITY_LENGTH_MAX, blank=blank)
 
 
 class ScopedForeignKey(models.ForeignKey[_Set, _Get]):

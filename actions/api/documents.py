@@ -20,7 +20,7 @@ from actions.api.evidence import (
     ShopAmountOf,
     VerdictDocument,
 )
-from actions.gathering import evidence_of
+from actions.approvals import evidence_of
 from actions.linking import CORRECTABLE, REPLACEABLE, missing_money
 from actions.models import Attempt, AttemptOutcome, Intent, IntentEvent
 from actions.policy import Ruling

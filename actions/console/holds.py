@@ -9,9 +9,9 @@ Does not clear anything.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from actions.approvals import evidence_of
 from actions.badges import REASON_WORDS
 from actions.console.asks import sentence_of
-from actions.gathering import evidence_of
 from actions.models import Approval, GateDecision, Intent
 from actions.policy import Ruling
 from actions.states import CLEARABLE, NeedsHuman, State

@@ -45,7 +45,9 @@ def permitted(*, policy: Policy, facts: Facts) -> Verdict:
             "circuit_open": now.circuit_open,
             "missing_scopes": list(now.missing_scopes),
         },
-        otherwise=f"Actors of kind {proposal.proposer} may {proposal.kind} here, now.",
+        otherwise=(
+            f"Actors of kind {proposal.proposer} may do a {proposal.kind_in_words} here, now."
+        ),
     )
 
 
@@ -56,11 +58,13 @@ def _enabled_for(policy: Policy, kind: str) -> frozenset[str]:
 
 def _permission(proposal: Proposal, enabled_for: frozenset[str]) -> Iterator[Finding]:
     if not enabled_for:
-        yield refuse(RefusedReason.KIND_OFF, f"This brand has {proposal.kind} switched off.")
+        yield refuse(
+            RefusedReason.KIND_OFF, f"This brand has the {proposal.kind_in_words} switched off."
+        )
     elif proposal.proposer.value not in enabled_for:
         yield refuse(
             RefusedReason.ACTOR_KIND,
-            f"This brand lets {', '.join(sorted(enabled_for))} {proposal.kind}, "
+            f"This brand lets {', '.join(sorted(enabled_for))} do a {proposal.kind_in_words}, "
             f"not {proposal.proposer}.",
         )
 

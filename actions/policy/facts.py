@@ -43,6 +43,11 @@ class Proposal:
     repeats: tuple[str, ...] = ()
     """The earlier occurrences that a person knowingly repeats, by their identifiers."""
 
+    @property
+    def kind_in_words(self) -> str:
+        """Return the kind as a sentence says it: `store credit`."""
+        return self.kind.replace("_", " ")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:

@@ -71,7 +71,9 @@ def within_limits(*, policy: Policy, facts: Facts) -> Verdict:
     proposal = facts.proposal
     rules = policy.kinds.get(proposal.kind)
     if rules is None:
-        off = refuse(RefusedReason.KIND_OFF, f"The policy has no limits for {proposal.kind}.")
+        off = refuse(
+            RefusedReason.KIND_OFF, f"The policy has no limits for a {proposal.kind_in_words}."
+        )
         return Verdict.of(Check.WITHIN_LIMITS, (), facts={}, otherwise=off)
     asked = _asked(facts)
     worth = None if isinstance(asked, Finding) else asked

@@ -40,7 +40,7 @@ def test_the_worker_keeps_all_four_verdicts_with_policy_facts_and_allocation(sta
     decision = GateDecision.objects.get(intent=intent, phase="worker")
     assert (decision.ruling, decision.policy_version.number) == ("allow", 1)
     assert _verdicts(intent) == {
-        "permitted": ("allow", "Actors of kind ai may refund here, now."),
+        "permitted": ("allow", "Actors of kind ai may do a refund here, now."),
         "grounded": (
             "allow",
             (

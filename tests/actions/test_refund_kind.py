@@ -1,14 +1,28 @@
 """The kind refund: its parameters, its key fields, its allocation and its wording."""
 
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from actions.catalogue import KINDS, REFUND, InvalidParameters, UnknownKind, kind_named
-from actions.catalogue.refund import CannotAllocate, allocate, allocation_digest
+from actions.catalogue import (
+    KINDS,
+    REFUND,
+    STORE_CREDIT_KIND,
+    InvalidParameters,
+    UnknownKind,
+    kind_named,
+)
+from actions.catalogue.refund import (
+    CannotAllocate,
+    allocate,
+    allocation_digest,
+    to_store_credit,
+)
 from actions.states import State
 from integrations.money import Money
-from integrations.ports import RefundPart, SuggestedPart
+from integrations.ports import RefundBasis, RefundLine, RefundPart, Restock, SuggestedPart
 
 ASKED: dict[str, object] = {
     "order": "gid://shopify/Order/1001",
@@ -134,16 +148,60 @@ def test_a_sum_that_can_not_be_exact_is_not_allocated(amount: str, maxima: list[
 
 def test_an_allocation_s_digest_is_frozen_and_tells_every_change() -> None:
     order, parts = "gid://shopify/Order/1001", (taken("a", "10.00"), taken("b", "2.50"))
-    digest = allocation_digest(order=order, parts=parts)
-    assert digest == "7fc7140b437898e8804cf7930c5dacca5004c87518e497fe67a287ef53a0544d"
-    others = [
-        allocation_digest(order="gid://shopify/Order/1002", parts=parts),
-        allocation_digest(order=order, parts=parts[:1]),
-        allocation_digest(order=order, parts=parts[::-1]),
-        allocation_digest(order=order, parts=(taken("a", "10.00"), taken("b", "2.51"))),
-        allocation_digest(order=order, parts=(taken("a", "10.00"), taken("c", "2.50"))),
+    line = RefundLine(line="gid://shopify/LineItem/1", quantity=1, restock=Restock.RETURN)
+    asked: dict[str, Any] = {
+        "order": order,
+        "parts": parts,
+        "basis": RefundBasis(lines=(line,)),
+        "notify": False,
+    }
+    digest = allocation_digest(**asked)
+    assert digest == "19f017d69bf3496a4da66dfc9d6af2984b50381e79a324b54c7b201a3b119dda"
+    changes: list[dict[str, Any]] = [
+        {"order": "gid://shopify/Order/1002"},
+        {"parts": parts[:1]},
+        {"parts": parts[::-1]},
+        {"parts": (taken("a", "10.00"), taken("b", "2.51"))},
+        {"parts": (taken("a", "10.00"), taken("c", "2.50"))},
+        {"parts": to_store_credit(eur("12.50"))},
+        {"basis": RefundBasis()},
+        {"basis": RefundBasis(lines=(replace(line, quantity=2),))},
+        {"basis": RefundBasis(lines=(replace(line, restock=Restock.NO_RESTOCK),))},
+        {"basis": RefundBasis(lines=(line,), shipping=eur("2.00"))},
+        {"notify": True},
     ]
-    assert len({digest, *others}) == 6
+    assert len({digest, *(allocation_digest(**asked | change) for change in changes)}) == 12
+
+
+GIVEN = {"order": "gid://shopify/Order/1001", "amount": "12.50", "currency": "EUR"}
+LINE = {"line": "gid://shopify/LineItem/1", "quantity": 1, "restock": "return"}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"shipping": "12.51"}, "12.51 EUR of shipping is more than the amount of 12.50."),
+        ({"lines": [LINE, LINE]}, "Name each line and each duty once."),
+        (
+            {"lines": [LINE | {"restock": "no_restock", "location": "gid://shopify/Location/1"}]},
+            "Items that are not put back have no location; leave it out.",
+        ),
+        (
+            {"lines": [LINE | {"line": "1"}]},
+            "Give its full identifier, with the kind that belongs here.",
+        ),
+    ],
+)
+def test_what_a_refund_is_for_is_held_to_sense(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InvalidParameters) as refused:
+        REFUND.parse({**GIVEN, **given})
+    assert list(refused.value.sentences.values()) == [sentence]
+
+
+def test_a_refund_by_amount_alone_keeps_the_key_that_it_had_before_there_were_lines() -> None:
+    assert REFUND.parse(GIVEN).key_parameters() == GIVEN
+    with_lines = REFUND.parse({**GIVEN, "lines": [LINE]}).key_parameters()
+    assert with_lines == {**GIVEN, "lines": [LINE]}
 
 
 @pytest.mark.parametrize("state", State)
@@ -162,7 +220,7 @@ def test_until_it_is_settled_a_refund_is_being_processed(state: State) -> None:
 
 
 def test_the_catalogue_holds_the_refund_and_names_what_there_is() -> None:
-    assert KINDS == {"refund": REFUND}
+    assert KINDS == {"refund": REFUND, "store_credit": STORE_CREDIT_KIND}
     assert kind_named("refund") is REFUND
-    with pytest.raises(UnknownKind, match="no kind 'gift'; there is refund"):
+    with pytest.raises(UnknownKind, match="no kind 'gift'; there is refund, store_credit"):
         kind_named("gift")

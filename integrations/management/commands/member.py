@@ -15,6 +15,7 @@ from django.db import transaction
 
 from integrations.management.verbs import Verb, VerbCommand
 from integrations.models import Membership, Role
+from integrations.rows import IDENTITY_LENGTH_MAX
 from integrations.terminal import read_new_password
 
 
@@ -68,6 +69,8 @@ class Command(VerbCommand):
 
 
 def _new_user(username: str) -> User:
+    if len(username) > IDENTITY_LENGTH_MAX:
+        raise CommandError(f"A username is {IDENTITY_LENGTH_MAX} letters at most.")
     user = User(username=username)
     try:
         user.clean_fields(exclude=["password"])

@@ -58,10 +58,10 @@ def test_a_kind_that_an_older_policy_does_not_name_is_off() -> None:
     del record["kinds"]["store_credit"]  # type: ignore[attr-defined]  # a record that we just made
     decision = judged(proposing(kind="store_credit", to_store_credit=True), parse_policy(record))
     assert (decision.state, decision.reason) == (State.REFUSED, RefusedReason.KIND_OFF)
-    assert decision.sentence == "This brand has store_credit switched off."
+    assert decision.sentence == "This brand has the store credit switched off."
 
 
 def test_an_actor_kind_that_the_policy_leaves_out_is_refused() -> None:
     verdict = verdict_of(Check.PERMITTED, FINE, kind_policy(enabled_for=["human_node"]))
     assert (verdict.ruling, verdict.reason) == (Ruling.REFUSE, RefusedReason.ACTOR_KIND)
-    assert verdict.sentence == "This brand lets human_node refund, not ai."
+    assert verdict.sentence == "This brand lets human_node do a refund, not ai."

@@ -14,7 +14,7 @@ def test_a_small_refund_on_the_customer_s_own_paid_order_is_authorized() -> None
     assert (decision.ruling, decision.state) == (Ruling.ALLOW, State.AUTHORIZED)
     assert decision.reason is None
     assert [v.sentence for v in decision.verdicts] == [
-        "Actors of kind ai may refund here, now.",
+        "Actors of kind ai may do a refund here, now.",
         (
             "0.00 EUR refunded + 45.00 EUR asked ≤ 150.00 EUR received, "
             "on an order of this ticket's customer."

@@ -70,6 +70,8 @@ def test_an_unfit_name_makes_nobody(shell: Shell) -> None:
     ran = shell("member", "add", "acme", "a b", "--role", "auditor", stdin=PASSWORD)
     assert ran.status == 1
     assert ran.err.startswith("CommandError: Enter a valid username.")
+    ran = shell("member", "add", "acme", "a" * 121, "--role", "auditor", stdin=PASSWORD)
+    assert (ran.status, ran.err.strip()) == (1, "CommandError: A username is 120 letters at most.")
     assert not User.objects.exists()
 
 

@@ -76,7 +76,7 @@ def test_trying_shows_the_four_verdicts_and_records_nothing(stage: Stage, node: 
     assert "The gate would say yes: it would be authorized, and sent when due." in content
     assert "By policy version 1. Nothing of this was recorded, and nothing was sent." in content
     for arithmetic in (
-        "Actors of kind human_node may refund here, now.",
+        "Actors of kind human_node may do a refund here, now.",
         "0.00 EUR refunded + 12.50 EUR asked ≤ 100.00 EUR received",
         "12.50 EUR asked ≤ 100.00 EUR that need no second person",
         "No equal effect on this order",
