@@ -169,6 +169,7 @@ EVENT_WORDS: Mapping[str, str] = {
     "cleared": "cleared by a person",
     "judged_again": "judged again",
     "corrected": "corrected by another proposal",
+    "made_good": "what corrects it was let go",
     "gated_again": "let go again by the gate",
     "explained": "explained by a person",
     "held": "held for another reason",

@@ -26,6 +26,7 @@ from actions.catalogue.refund import (
 from actions.counters import Place, give_back, take
 from actions.gathering import circumstances, counted_in, gather
 from actions.keys import Canonical, digest
+from actions.linking import made_good
 from actions.locks import Locked, bump, lock_intent
 from actions.models import Approval, GateDecision, Intent, Phase, ReadCause
 from actions.moves import Columns, flag, judge_again_where_room, move, remark
@@ -316,6 +317,7 @@ def _authorize(
         remark(intent, "gated_again", by=SYSTEM, at=at, reason=why, details=details, **changes)
     else:
         move(intent, State.AUTHORIZED, by=SYSTEM, at=at, reason=why, details=details, **changes)
+    made_good(intent, at=at)
     bump(locked.target)
 
 

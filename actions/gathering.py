@@ -135,8 +135,17 @@ def _proposal(locked: Locked) -> Proposal:
         money=money,
         basis=kind.parse(intent.parameters).basis,
         to_store_credit=kind.to_store_credit,
-        repeats=tuple(earlier.public_id for earlier in earlier_occurrences(intent)),
+        repeats=tuple(_known_to_stand(intent)),
     )
+
+
+def _known_to_stand(intent: Intent) -> Iterator[str]:
+    """Yield what an intent knowingly comes after: what it repeats, or is the rest of."""
+    yield from (earlier.public_id for earlier in earlier_occurrences(intent))
+    made_up_for = intent.remainder_of
+    while made_up_for is not None:
+        yield made_up_for.public_id
+        made_up_for = made_up_for.remainder_of
 
 
 def _cleared(intent: Intent, *, at: datetime) -> Iterator[Cleared]:

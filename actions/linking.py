@@ -7,11 +7,14 @@ more than what is missing.
 Does not propose: `actions.services` does, and the gate judges each like any other.
 """
 
+from datetime import datetime
+
 from actions.echoes import newest_parts
 from actions.models import Intent, Target
+from actions.moves import remark
 from actions.occurrences import earlier_occurrences
-from actions.states import PAST_GATE, SETTLED, State
-from integrations.actors import PEOPLE, Actor
+from actions.states import PAST_GATE, SETTLED, NeedsHuman, State
+from integrations.actors import PEOPLE, SYSTEM, Actor
 from integrations.money import Money, total
 from integrations.ports import Standing
 from tickets.models import Ticket
@@ -153,3 +156,24 @@ def _asked(intent: Intent) -> Money:
     if intent.money is None:
         raise ValueError(f"{intent.public_id} moves no money: nothing of it can be missing.")
     return intent.money
+
+
+def made_good(correction: Intent, *, at: datetime) -> None:
+    """Take what is corrected from before its person, once its correction is let go.
+
+    Not earlier: a correction that is refused itself would leave nobody looking.
+    """
+    if correction.corrects_id is None:
+        return
+    corrected = Intent.objects.select_for_update(no_key=True).get(pk=correction.corrects_id)
+    if corrected.needs_human_reason in (NeedsHuman.REJECTED, NeedsHuman.RESEND_ENDED):
+        remark(
+            corrected,
+            "made_good",
+            by=SYSTEM,
+            at=at,
+            reason="what corrects it was let go",
+            details={"by": correction.public_id},
+            needs_human_since=None,
+            needs_human_reason="",
+        )

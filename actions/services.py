@@ -29,7 +29,7 @@ from actions.models import Intent, Target
 from actions.moves import move, record_birth, remark
 from actions.occurrences import earlier_occurrences, newest_occurrence
 from actions.settling import end_resends
-from actions.states import SETTLED, WITHDRAWABLE, NeedsHuman, State
+from actions.states import SETTLED, WITHDRAWABLE, State
 from integrations import sealed
 from integrations.actors import Actor
 from integrations.markers import new_marker
@@ -205,21 +205,13 @@ def _hold_to_links(wish: Wish, money: Money, *, by: Actor, ticket: Ticket, targe
 
 
 def _follow_up(wish: Wish, intent: Intent, *, by: Actor, at: datetime) -> None:
-    """Take what is corrected from before the person that it stood before."""
+    """Leave on what is corrected that it is."""
     if wish.corrects is None:
         return
     corrected = Intent.objects.select_for_update(no_key=True).get(pk=wish.corrects.pk)
-    cleared = corrected.needs_human_reason in (NeedsHuman.REJECTED, NeedsHuman.RESEND_ENDED)
-    since, reason = corrected.needs_human_since, corrected.needs_human_reason
+    details = {"by": intent.public_id}
     remark(
-        corrected,
-        "corrected",
-        by=by,
-        at=at,
-        reason="another proposal corrects it",
-        details={"by": intent.public_id},
-        needs_human_since=None if cleared else since,
-        needs_human_reason="" if cleared else reason,
+        corrected, "corrected", by=by, at=at, reason="another proposal corrects it", details=details
     )
 
 

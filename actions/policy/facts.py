@@ -41,7 +41,7 @@ class Proposal:
     to_store_credit: bool = False
     """Does it go to the customer's store credit, instead of back over the payments?"""
     repeats: tuple[str, ...] = ()
-    """The earlier occurrences that a person knowingly repeats, by their identifiers."""
+    """What it knowingly comes after, by identifier: what it repeats, or what it is the rest of."""
 
     @property
     def kind_in_words(self) -> str:

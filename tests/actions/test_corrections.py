@@ -56,23 +56,37 @@ def test_what_the_store_refused_stands_with_its_code_and_words_before_a_person(
 
 
 @pytest.mark.parametrize("by", [AGENT, PERSON])
-def test_a_correction_is_linked_and_takes_what_it_corrects_from_before_the_person(
+def test_a_correction_is_linked_and_once_let_go_takes_what_it_corrects_from_before_the_person(
     stage: Stage, by: Actor
 ) -> None:
     case = stage.case(amount="60.00")
     first = rejected(stage, case)
     second = stage.propose(case, amount="50.00", by=by, corrects=first)
     first = fresh(first)
-    assert (first.state, first.needs_human_since, first.needs_human_reason) == ("failed", None, "")
+    assert (first.state, first.needs_human_reason) == ("failed", "rejected")
     corrected = first.events.get(name="corrected")
     assert second.public_id in corrected.body
     assert (corrected.by_kind, corrected.by_identity) == (by.kind, by.identity)
     second = stage.work(second)
     # Staff gave back just as much in the last instant: that is for a person to see.
     assert (second.corrects_id, second.state_reason) == (first.pk, "equal_effect")
+    assert fresh(first).needs_human_reason == "rejected"
     third = stage.work(stage.propose(case, amount="49.99", by=by, corrects=first))
     assert (third.state, third.corrects_id) == ("confirmed", first.pk)
     assert list(first.corrections.order_by("pk")) == [second, third]
+    first = fresh(first)
+    assert (first.state, first.needs_human_since, first.needs_human_reason) == ("failed", None, "")
+    assert third.public_id in first.events.get(name="made_good").body
+
+
+def test_a_correction_that_is_refused_leaves_what_it_corrects_before_the_person(
+    stage: Stage,
+) -> None:
+    case = stage.case(amount="60.00")
+    first = rejected(stage, case)
+    second = stage.work(stage.propose(case, amount="150.00", corrects=first))
+    assert second.state == "refused"
+    assert fresh(first).needs_human_reason == "rejected"
 
 
 def test_without_a_correction_it_stays_before_a_person(stage: Stage) -> None:

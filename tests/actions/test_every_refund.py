@@ -64,6 +64,13 @@ def allow_store_credit(stage: Stage) -> None:
     Connection.objects.filter(pk=stage.connection.pk).update(scopes=scopes)
 
 
+def holds_of(intent: Intent) -> list[dict[str, Any]]:
+    """Return every finding of the newest decision that holds."""
+    verdicts = intent.decisions.latest("number").verdicts
+    found = [finding for verdict in verdicts for finding in (verdict, *verdict["also"])]
+    return [finding for finding in found if finding["ruling"] == "hold"]
+
+
 def parts_of(intent: Intent) -> list[tuple[str, Decimal, str, Decimal | None, str]]:
     """Return what the store said of each part, in both currencies."""
     echo = intent.external_objects.get().echoes.latest("pk")
@@ -257,6 +264,18 @@ def test_a_part_is_accepted_with_a_reason_and_the_rest_is_another_intent(stage: 
     # The merchant may still retry what failed, so that a person looks first.
     assert (rest.state, rest.state_reason) == ("held", "failed_refund_object")
     assert missing_money(accepted) == Money.zero("EUR")
+    assert [f["reason"] for f in holds_of(rest)] == ["failed_refund_object"]
+
+
+def test_the_rest_is_not_held_for_the_part_that_it_completes(stage: Stage) -> None:
+    """50.00 stand and 50.00 are missing: the rest is equal to what it is the rest of."""
+    stage.shop.gateway("second", answers="FAILURE")
+    payments = [Payment(amount="50.00", gateway="first"), Payment(amount="50.00", gateway="second")]
+    case = stage.case(amount="100.00", payments=payments)
+    first, fifty = back(case, stage, amount="100.00"), parse_money("50.00", "EUR")
+    first = accept(intent=first, amount=fifty, reason="agreed", by=PERSON, at=now())
+    rest = back(case, stage, amount="50.00", remainder_of=first)
+    assert [f["reason"] for f in holds_of(rest)] == ["failed_refund_object"]
 
 
 def test_a_part_that_succeeded_and_is_taken_back_reverses_it(stage: Stage) -> None:
