@@ -13,6 +13,7 @@ from actions.models import Intent
 from actions.services import withdraw
 from integrations.models import Connection
 from integrations.platforms.shopify.adapter import ShopifyAdapter
+from integrations.ports import RefundBasis
 from integrations.sandbox.faults import FaultKind
 from tests.stage import AGENT, PERSON, Case, Stage, fresh
 from tickets.models import CloseReason
@@ -102,7 +103,7 @@ def test_an_intent_whose_every_step_fails_stands_before_a_person(
 ) -> None:
     intent = stage.propose(stage.case())
 
-    def broken(_adapter: ShopifyAdapter, *, order: str) -> None:
+    def broken(_adapter: ShopifyAdapter, *, order: str, basis: RefundBasis | None) -> None:
         raise ZeroDivisionError(order)
 
     monkeypatch.setattr(ShopifyAdapter, "read_order", broken)

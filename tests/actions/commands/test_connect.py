@@ -211,6 +211,10 @@ def test_missing_scopes_are_said_kind_by_kind_and_the_store_is_connected(
     assert ran.out.splitlines()[6:] == [
         "  scopes      read_orders",
         "refund: held until the app gets write_orders. Grant it on the store and connect again.",
+        (
+            "store_credit: held until the app gets read_customers, write_orders. "
+            "Grant it on the store and connect again."
+        ),
         ADVICE,
     ]
     assert Connection.objects.get().scopes == ["read_orders"]
@@ -222,7 +226,14 @@ def test_a_scope_that_lets_write_lets_read(
     shop.with_token(CANARY, scopes=["write_orders"])
     ran = connect(shell, shop.url)
     assert ran.status == 0
-    assert ran.out.splitlines()[6:] == ["  scopes      read_orders, write_orders", ADVICE]
+    assert ran.out.splitlines()[6:] == [
+        "  scopes      read_orders, write_orders",
+        (
+            "store_credit: held until the app gets read_customers. "
+            "Grant it on the store and connect again."
+        ),
+        ADVICE,
+    ]
     assert Connection.objects.get().scopes == ["read_orders", "write_orders"]
 
 

@@ -53,7 +53,7 @@ def test_a_ticket_resolves_over_what_was_accepted_and_a_person_spoke_for() -> No
 def test_no_ticket_is_resolved_by_nobody() -> None:
     intent = factories.confirmed_intent()
     factories.make_outcome(intent=intent)
-    with refused_by(STANDING, "the resolver follows from the path and from who closed"):
+    with refused_by("ticket_resolver_iff_resolved"):
         resolve(intent, resolver=None)
     with accepted():
         resolve(intent, resolver="ai_with_human_node")

@@ -187,7 +187,7 @@ class TestAccepting:
         assert pending.state == State.PENDING
         assert form_for(node, pending, "accept") is None
         content = words(post(node, pending, "accept", amount="12.50", currency="EUR", reason="ok"))
-        assert "There is nothing to accept" in content
+        assert "Nothing can be accepted" in content
         assert fresh(pending).state == State.PENDING
 
 
