@@ -10,10 +10,11 @@ from datetime import datetime
 
 from django.db import transaction
 
+from actions.corrections import made_good
 from actions.echoes import newest_parts
 from actions.locks import bump, lock_intent
 from actions.models import Intent
-from actions.moves import move
+from actions.moves import count_what_stands, move
 from actions.states import State
 from integrations import sealed
 from integrations.actors import PEOPLE, Actor
@@ -75,6 +76,8 @@ def accept(*, intent: Intent, amount: Money, reason: str, by: Actor, at: datetim
             details={"accepted": stands, "asked": intent.money},
             accepted_reason=kept,
         )
+        count_what_stands(intent, newest_parts(intent), at=at)
+        made_good(intent, at=at)
         bump(locked.target)
     return intent
 

@@ -6,13 +6,14 @@ person's hand, and then only as unresolved. Each closing leaves its Resolution.
 Does not send replies: a ticket that came by the API has no reply channel, and says so.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Q
 
+from actions.counters import lock_together
 from actions.echoes import newest_parts
 from actions.locks import lock_intent, lock_targets
 from actions.models import ExternalObject, Intent, Outcome
@@ -58,6 +59,7 @@ def resolve(
         ticket = _lock_open(ticket)
         requests = current_requests(ticket)
         missing = [*_unsettled(ticket), *_no_channel_yet(ticket), *_not_a_person(stated, by)]
+        missing += _named_in_vain(stated.values())
         if not requests:
             missing.append("state what the customer asked for: a resolved ticket needs a request")
         if not missing:
@@ -80,10 +82,12 @@ def close_unresolved(*, ticket: Ticket, reason: CloseReason, by: Actor, at: date
         ticket = _lock_open(ticket)
         unsent = list(ticket.intent_set.filter(state__in=list(WITHDRAWABLE)).order_by("pk"))
         lock_targets(intent.target_id for intent in unsent)
+        # All of them before any move: a move wakes intents of others, and locks those it wakes.
+        unsent = [lock_intent(intent.pk).intent for intent in unsent]
+        lock_together(unsent, at=at)
         for intent in unsent:
-            locked = lock_intent(intent.pk)
             move(
-                locked.intent,
+                intent,
                 State.WITHDRAWN,
                 by=by,
                 at=at,
@@ -115,6 +119,22 @@ def _no_channel_yet(ticket: Ticket) -> list[str]:
     if not ticket.has_reply_channel:
         return []
     return ["the closing reply is not delivered, and replies can't be sent yet"]
+
+
+def _named_in_vain(stated: Iterable[Fulfilment]) -> Iterator[str]:
+    """Say of which intents a statement speaks that have nothing on the platform to speak of."""
+    for one in stated:
+        if one.intent is not None and not _has_something_standing(one.intent):
+            yield (
+                f"{one.intent.public_id} is {one.intent.state}, and nothing of it stands on the "
+                "platform: say why the request is fulfilled without naming it"
+            )
+
+
+def _has_something_standing(intent: Intent) -> bool:
+    if intent.state in (State.CONFIRMED, State.ACCEPTED):
+        return True
+    return intent.state == State.FAILED and _all_succeeded(intent)
 
 
 def _not_a_person(stated: Mapping[int, Fulfilment], by: Actor) -> list[str]:
@@ -150,7 +170,11 @@ def _still_succeeds(outcome: Outcome) -> bool:
     """Is it a success after failure that a person has explained, and that still stands?"""
     if outcome.intent is None or outcome.intent.state != State.FAILED:
         return False
-    parts = newest_parts(outcome.intent)
+    return _all_succeeded(outcome.intent)
+
+
+def _all_succeeded(intent: Intent) -> bool:
+    parts = newest_parts(intent)
     return bool(parts) and all(part.standing is Standing.SUCCEEDED for part in parts)
 
 

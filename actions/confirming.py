@@ -10,11 +10,12 @@ from datetime import datetime
 
 from django.db.models import Q
 
+from actions.corrections import made_good
 from actions.echoes import last_final_parts, newest_echo, record_echo, says_the_same
 from actions.keys import Canonical
 from actions.locks import Locked
 from actions.models import Attempt, ExternalObject, Intent, Read
-from actions.moves import Columns, flag, move
+from actions.moves import Columns, count_what_stands, flag, move
 from actions.schedule import due_again, durations_of
 from actions.states import (
     FailedReason,
@@ -23,6 +24,7 @@ from actions.states import (
     State,
     may,
     state_of_parts,
+    succeeds_after_all,
     takes_back,
 )
 from actions.waiting import TOO_LONG, wait
@@ -107,6 +109,9 @@ def follow(
         parts, before=before
     ):
         _reverse(locked, parts, at=at)
+    elif state in (State.ACCEPTED, State.REVERSED) and succeeds_after_all(parts, before=before):
+        reason = "the store reports more success than was settled on"
+        flag(intent, NeedsHuman.LATE_SUCCESS, by=SYSTEM, at=at, reason=reason)
     elif judged.state is not state and may(state, judged.state):
         _arrive(locked, judged, observation, at=at)
     elif state in (State.PENDING, State.PARTIALLY_CONFIRMED):
@@ -115,6 +120,7 @@ def follow(
         _flag_mismatch(intent, observation, at=at)
     elif state is State.FAILED:
         _follow_failed(locked, parts, before=before, at=at)
+    count_what_stands(intent, parts, at=at)
 
 
 def _follow_failed(
@@ -179,6 +185,8 @@ def _arrive(locked: Locked, judged: Judged, observation: Observation, *, at: dat
         details=_details(intent, parts),
         **changes,
     )
+    if judged.state is State.CONFIRMED:
+        made_good(intent, at=at)
     _tell(locked, judged, observation, at=at)
 
 

@@ -33,8 +33,12 @@ class Durations:
     """An authorized intent that is older than this and unsent is gated again."""
     approval_kept_for: timedelta = timedelta(hours=24)
     """An approval that nobody gives in this time becomes a hold."""
-    held_patience: timedelta = timedelta(hours=24)
-    """A hold older than this is no longer gated again: a person looks."""
+    held_patience: timedelta = timedelta(hours=26)
+    """A hold older than this is no longer gated again: a person looks.
+
+    Longer than the longest day of a brand, which has 25 hours where clocks go back: what the day's
+    limit holds goes on by itself.
+    """
     hand_over_after: timedelta = timedelta(minutes=15)
     """A case that waits for a platform which is down goes to the helpdesk after this."""
 
@@ -65,7 +69,7 @@ class Durations:
     """When to read again after a doubtful send."""
     pending_schedule: Schedule = _minutes(1, 5, 15, 30, 60, 180) + _minutes(360) * 28
     """When to read again what the platform has not finished."""
-    held_schedule: Schedule = _SECONDS_FIRST + _minutes(1, 2, 5, 10) + _minutes(15) * 96
+    held_schedule: Schedule = _SECONDS_FIRST + _minutes(1, 2, 5, 10) + _minutes(15) * 104
     """When to gate again what is held."""
     jitter: float = 0.2
     """The share of a wait by which it may be drawn out, so that many waits don't end at once."""

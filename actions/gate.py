@@ -23,10 +23,9 @@ from actions.catalogue.refund import (
     allocation_digest,
     to_store_credit,
 )
-from actions.counters import Place, give_back, take
+from actions.counters import Place, recount, take
 from actions.gathering import circumstances, counted_in, gather
 from actions.keys import Canonical, digest
-from actions.linking import made_good
 from actions.locks import Locked, bump, lock_intent
 from actions.models import Approval, GateDecision, Intent, Phase, ReadCause
 from actions.moves import Columns, flag, judge_again_where_room, move, remark
@@ -162,7 +161,8 @@ def _judge_locked(locked: Locked, port: StorePort | None, reading: Reading | Non
         stop_on_another_version(intent, reading.snapshot.trace, asked=asked, at=at)
         stop_where_shut_out(intent, reading.snapshot, at=at)
     # What it took when it was authorized earlier comes back first, so that it can't block itself.
-    was_counted = give_back(intent)
+    place = counted_in(locked, reading, at=at)
+    was_counted = recount(intent, None, at=at, next_place=place)
     weighed = weigh(locked, reading, at=at, taking=True)
     authorized = _follow(locked, weighed, port, at=at)
     if was_counted and not authorized:
@@ -317,7 +317,6 @@ def _authorize(
         remark(intent, "gated_again", by=SYSTEM, at=at, reason=why, details=details, **changes)
     else:
         move(intent, State.AUTHORIZED, by=SYSTEM, at=at, reason=why, details=details, **changes)
-    made_good(intent, at=at)
     bump(locked.target)
 
 

@@ -10,31 +10,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from django.db.models import F
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils.crypto import salted_hmac
 
 from actions.approvals import evidence_of
 from actions.catalogue import Kind, kind_named
-from actions.counters import Place, brand_day, usage_of
+from actions.counters import Place, brand_day, counted_money, usage_of
 from actions.keys import canonical_json
 from actions.locks import Locked
-from actions.models import Intent
-from actions.occurrences import earlier_occurrences
+from actions.models import Intent, Outcome
+from actions.occurrences import earlier_occurrences, family_of
 from actions.policy import (
     Circumstances,
     Cleared,
+    EndedIntent,
     Facts,
     OtherIntent,
     Ownership,
     Policy,
     Proposal,
+    Rest,
     Ruling,
     order_facts,
     ownership_of,
     same_identity,
 )
 from actions.reading import Reading
-from actions.states import CLEARABLE, PAST_GATE, HeldReason, State
+from actions.states import CLEARABLE, PAST_GATE, FailedReason, HeldReason, State
 from integrations import sealed
 from integrations.actors import ActorKind
 from integrations.clock import now
@@ -70,6 +72,8 @@ def gather(
             intent.connection, workspace=intent.workspace, kind=kind_named(intent.kind)
         ),
         others=_others(intent),
+        ended=_ended(intent),
+        rest=_rest(intent),
         order=order,
         usage=usage_of(
             intent,
@@ -217,7 +221,11 @@ def _others(intent: Intent) -> tuple[OtherIntent, ...]:
     # What failed or was reversed is not among them, repeated or not: if its refund stands after
     # all, that is what a second one must be held for.
     rows = Intent.objects.filter(target=intent.target, state__in=list(PAST_GATE))
-    others = rows.exclude(pk=intent.pk).select_related("decision").order_by("pk")
+    return _as_others(rows.exclude(pk=intent.pk))
+
+
+def _as_others(rows: QuerySet[Intent]) -> tuple[OtherIntent, ...]:
+    others = rows.select_related("decision").order_by("pk")
     others = others.annotate(effect=F("external_objects__identifier"))
     return tuple(
         _other(other, other.money, effect=other.effect or "")
@@ -236,7 +244,46 @@ def _other(intent: Intent, money: Money, *, effect: str) -> OtherIntent:
         effect=effect,
         parts=_parts(intent.decision.allocation if intent.decision else []),
         set_aside=intent.set_aside_at is not None,
+        counted=counted_money(intent),
     )
+
+
+_ENDED = (State.FAILED, State.REVERSED)
+
+
+def _ended(intent: Intent) -> tuple[EndedIntent, ...]:
+    """Return what failed or was reversed on this order: what of it stands after all is seen."""
+    rows = Intent.objects.filter(target=intent.target, state__in=_ENDED).exclude(pk=intent.pk)
+    rows = rows.annotate(
+        effect=F("external_objects__identifier"),
+        explained=Exists(Outcome.objects.filter(intent=OuterRef("pk"))),
+    )
+    return tuple(
+        EndedIntent(
+            identifier=ended.public_id,
+            kind=ended.kind,
+            state=State(ended.state),
+            money=ended.money,
+            marker=ended.marker,
+            effect=ended.effect or "",
+            may_have_left=bool(ended.effect) or ended.state_reason != FailedReason.REJECTED,
+            explained=ended.explained,
+        )
+        for ended in rows.order_by("pk")
+        if ended.money is not None
+    )
+
+
+def _rest(intent: Intent) -> Rest | None:
+    """Return what an intent makes up for, reckoned from the first that something was missing of."""
+    if intent.remainder_of_id is None:
+        return None
+    family = [member for member in family_of(intent) if member.pk != intent.pk]
+    asked = family[0].money
+    if asked is None:
+        raise ValueError(f"{family[0].public_id} moves no money: nothing of it can be missing.")
+    rows = Intent.objects.filter(pk__in=[member.pk for member in family])
+    return Rest(asked=asked, family=_as_others(rows))
 
 
 def _parts(allocation: Sequence[Mapping[str, str]]) -> tuple[RefundPart, ...]:

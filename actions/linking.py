@@ -7,14 +7,11 @@ more than what is missing.
 Does not propose: `actions.services` does, and the gate judges each like any other.
 """
 
-from datetime import datetime
-
 from actions.echoes import newest_parts
 from actions.models import Intent, Target
-from actions.moves import remark
-from actions.occurrences import earlier_occurrences
-from actions.states import PAST_GATE, SETTLED, NeedsHuman, State
-from integrations.actors import PEOPLE, SYSTEM, Actor
+from actions.occurrences import earlier_occurrences, family_of
+from actions.states import PAST_GATE, SETTLED, FailedReason, RefusedReason, State
+from integrations.actors import PEOPLE, Actor
 from integrations.money import Money, total
 from integrations.ports import Standing
 from tickets.models import Ticket
@@ -23,6 +20,7 @@ _NOTHING_LEFT = frozenset({State.REFUSED, State.WITHDRAWN})
 _STANDS = frozenset({State.CONFIRMED, State.ACCEPTED})
 CORRECTABLE = frozenset({State.FAILED, State.REFUSED})
 """What another proposal may correct: it ended without what was asked."""
+_PERSON_CORRECTS = (RefusedReason.REJECTED_BY_PERSON, FailedReason.ABSENT)
 REPLACEABLE = frozenset({State.ACCEPTED, State.REVERSED})
 """What may have a rest: less stands on the platform than was asked."""
 
@@ -53,6 +51,14 @@ class RepeatAsks(Exception):
 
 class NotCorrectable(Exception):
     """Only what failed or was refused, on the same ticket, can be corrected."""
+
+
+class PersonCorrects(Exception):
+    """A person said no, or something may have left: only a person corrects it."""
+
+
+class AlreadyCorrected(Exception):
+    """Another proposal corrects it already: wait how that ends, or withdraw it."""
 
 
 class NoRest(Exception):
@@ -88,8 +94,14 @@ def hold_to_repeat(newest: Intent, *, by: Actor, acknowledges: str) -> None:
     if by.kind not in PEOPLE:
         raise PersonRepeats
     stands = left.external_objects.first()
-    if left.state in _STANDS and (stands is None or acknowledges != stands.identifier):
+    named = stands is not None and acknowledges == stands.identifier
+    if not named and (left.state in _STANDS or _stands_in_part(left)):
         raise RepeatAsks(left)
+
+
+def _stands_in_part(left: Intent) -> bool:
+    """Has something of it succeeded, or may it yet, by the newest echo?"""
+    return any(part.standing is not Standing.FAILED for part in newest_parts(left))
 
 
 def _last_that_left(newest: Intent) -> Intent | None:
@@ -98,14 +110,34 @@ def _last_that_left(newest: Intent) -> Intent | None:
     return next((one for one in occurrences if one.state not in _NOTHING_LEFT), None)
 
 
-def hold_to_correct(corrected: Intent, *, ticket: Ticket) -> None:
+def hold_to_correct(corrected: Intent, *, by: Actor, ticket: Ticket) -> None:
     """Let a corrected proposal follow an intent that ended without what was asked.
 
     Raises:
-        NotCorrectable: It did not end so, or it is another ticket's.
+        NotCorrectable: It did not end so, something of it stands after all, or it is another
+            ticket's.
+        PersonCorrects: A person said no to it, or something of it may have left, and no person
+            asks.
+        AlreadyCorrected: Another proposal corrects it, and goes its way or stands.
     """
-    if State(corrected.state) not in CORRECTABLE or corrected.ticket_id != ticket.pk:
+    ended_so = State(corrected.state) in CORRECTABLE and not _stands_in_part(corrected)
+    if not ended_so or corrected.ticket_id != ticket.pk:
         raise NotCorrectable
+    if corrected.state_reason in _PERSON_CORRECTS and by.kind not in PEOPLE:
+        raise PersonCorrects
+    if _is_corrected(corrected):
+        raise AlreadyCorrected
+
+
+def is_correctable(intent: Intent) -> bool:
+    """Say whether a proposal, by a person at least, may correct an intent now."""
+    ended_so = State(intent.state) in CORRECTABLE and not _stands_in_part(intent)
+    return ended_so and not _is_corrected(intent)
+
+
+def _is_corrected(intent: Intent) -> bool:
+    ended = [state for state in SETTLED if state not in PAST_GATE]
+    return intent.corrections.exclude(state__in=ended).exists()
 
 
 def hold_to_the_rest(
@@ -129,51 +161,28 @@ def hold_to_the_rest(
 
 
 def missing_money(earlier: Intent) -> Money:
-    """Return how much of what was asked neither stands nor is being made up for."""
-    asked = _asked(earlier)
-    return max(asked - _covered(earlier), Money.zero(asked.currency))
+    """Return how much of what was asked neither stands nor is being made up for.
 
-
-def _covered(intent: Intent) -> Money:
-    """Return what stands of an intent, and what makes up for the rest of it, in however many steps.
-
-    The database reckons the same: `actions_missing_money` in `actions.guards.functions`.
+    Reckoned from the first of the family, so that no two of it make up for the same money. What is
+    under way on the platform counts as standing, as far as we have heard of it; the gate reads the
+    order. The database reckons the same: `actions_missing_money` in `actions.guards.functions`.
     """
-    asked = _asked(intent)
-    parts = [part.money for part in newest_parts(intent) if part.standing is Standing.SUCCEEDED]
-    if any(money.currency != asked.currency for money in parts):
-        return asked  # nobody can reckon what is missing, so that nothing is
-    rests = intent.remainders.order_by("pk")
-    made_up = (_covered(rest) if _has_ended(rest) else _asked(rest) for rest in rests)
-    return total((*parts, *made_up), currency=asked.currency)
+    family = family_of(earlier)
+    asked = _asked(family[0])
+    parts = [part for member in family if _counts_by_parts(member) for part in newest_parts(member)]
+    covered = [part.money for part in parts if part.standing is not Standing.FAILED]
+    if any(money.currency != asked.currency for money in covered):
+        return Money.zero(asked.currency)  # nobody can reckon what is missing
+    covered += [_asked(member) for member in family if not _counts_by_parts(member)]
+    return max(asked - total(covered, currency=asked.currency), Money.zero(asked.currency))
 
 
-def _has_ended(rest: Intent) -> bool:
-    return rest.state in SETTLED and rest.state not in PAST_GATE
+def _counts_by_parts(member: Intent) -> bool:
+    """Has it ended with less than it asked? Else all of it is, or will be, or may be there."""
+    return member.state in SETTLED and member.state != State.CONFIRMED
 
 
 def _asked(intent: Intent) -> Money:
     if intent.money is None:
         raise ValueError(f"{intent.public_id} moves no money: nothing of it can be missing.")
     return intent.money
-
-
-def made_good(correction: Intent, *, at: datetime) -> None:
-    """Take what is corrected from before its person, once its correction is let go.
-
-    Not earlier: a correction that is refused itself would leave nobody looking.
-    """
-    if correction.corrects_id is None:
-        return
-    corrected = Intent.objects.select_for_update(no_key=True).get(pk=correction.corrects_id)
-    if corrected.needs_human_reason in (NeedsHuman.REJECTED, NeedsHuman.RESEND_ENDED):
-        remark(
-            corrected,
-            "made_good",
-            by=SYSTEM,
-            at=at,
-            reason="what corrects it was let go",
-            details={"by": correction.public_id},
-            needs_human_since=None,
-            needs_human_reason="",
-        )

@@ -2,12 +2,13 @@
 
 Promises: a move is an arc of the table, made by compare-and-set on state and event count, with
 its event in the same transaction; who lost the race gets StaleState and has changed nothing.
-Events are hash-chained per intent. A move by which nothing left gives back what was counted, and
-one that frees an order's money has those judged again that wait for it.
+Events are hash-chained per intent. Where less stands of an intent by a move or an echo, less of it
+is counted, and those are judged again that wait for that; so are those that wait for an order's
+money that a move has freed.
 Does not know why a move is right: callers bring the proof first, and the database looks for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -17,13 +18,12 @@ from typing import TypedDict, Unpack
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from actions.counters import give_back
+from actions.counters import recount, standing_of
 from actions.keys import Canonical, canonical_json
 from actions.models import GateDecision, Intent, IntentEvent
 from actions.states import (
     PAST_GATE,
     SETTLED,
-    FailedReason,
     HeldReason,
     IllegalMove,
     StaleState,
@@ -32,6 +32,8 @@ from actions.states import (
 )
 from integrations.actors import Actor
 from integrations.models import SealedPayload
+from integrations.money import Money
+from integrations.ports import Part
 
 _REASON_LENGTH_MAX = 500
 
@@ -63,8 +65,14 @@ class Columns(TypedDict, total=False):
     accepted_reason: SealedPayload
 
 
-_NOTHING_LEFT = (State.HELD, State.AWAITING_APPROVAL, State.REFUSED, State.WITHDRAWN)
-_NO_EFFECT = (FailedReason.REJECTED, FailedReason.ABSENT)
+_NOTHING_STANDS = (
+    State.HELD,
+    State.AWAITING_APPROVAL,
+    State.REFUSED,
+    State.WITHDRAWN,
+    State.FAILED,
+)
+_STANDS_BY_ITS_ECHO = (State.ACCEPTED, State.FAILED, State.REVERSED)
 _WAITS_FOR_MONEY = (HeldReason.RESERVATION, HeldReason.EQUAL_EFFECT)
 _WAITS_FOR_LIMITS = (HeldReason.COUNTER, HeldReason.VELOCITY)
 
@@ -114,13 +122,25 @@ def move(
     if to in SETTLED and to is not State.FAILED:
         implied |= {"needs_human_since": None, "needs_human_reason": ""}
     told = _Told(name=to.value, by=by, at=at, reason=reason, details=details or {})
-    was_counted = intent.counted_on is not None
-    if was_counted and _had_no_effect(to, changes.get("state_reason", "")):
-        give_back(intent)
-        judge_again_where_room(intent, at=at)
+    if to in _NOTHING_STANDS:
+        _count(intent, None, at=at)
     _write(intent, told, to=to, changes=implied | changes)
     if origin in PAST_GATE and to not in PAST_GATE:
         judge_again_soon(_held_by_money(intent), at=at)
+
+
+def count_what_stands(intent: Intent, parts: Iterable[Part], *, at: datetime) -> None:
+    """Count of an intent that has ended what its effect says, by the parts of the newest echo.
+
+    One that is still on its way, or confirmed, counts with all that was asked.
+    """
+    if intent.state in _STANDS_BY_ITS_ECHO:
+        _count(intent, standing_of(intent, parts), at=at)
+
+
+def _count(intent: Intent, standing: Money | None, *, at: datetime) -> None:
+    if recount(intent, standing, at=at):
+        judge_again_where_room(intent, at=at)
 
 
 def judge_again_where_room(intent: Intent, *, at: datetime) -> int:
@@ -138,10 +158,6 @@ def judge_again_soon(held: QuerySet[Intent], *, at: datetime) -> int:
     waiting = held.filter(state=State.HELD, due_at__gt=at)
     free = list(waiting.select_for_update(skip_locked=True, no_key=True).values_list("pk"))
     return Intent.objects.filter(pk__in=[pk for (pk,) in free]).update(due_at=at)
-
-
-def _had_no_effect(to: State, reason: str) -> bool:
-    return to in _NOTHING_LEFT or (to is State.FAILED and reason in _NO_EFFECT)
 
 
 def _held_by_money(intent: Intent) -> QuerySet[Intent]:

@@ -1,7 +1,8 @@
-"""The occurrences of one wish: the first, and each repeat that was knowingly asked for.
+"""How intents stand to each other: the occurrences of one wish, the family that makes up for one.
 
-Promises: each is repeated once at most (the database holds that), so that they stand in a row.
-Does not know who may repeat: that is `actions.linking`.
+Promises: an intent is repeated once at most (the database holds that), so that occurrences stand
+in a row; rests stand in a tree, and are reckoned from its root.
+Does not know who may repeat or make up for something: that is `actions.linking`.
 """
 
 from collections.abc import Iterator
@@ -23,3 +24,15 @@ def earlier_occurrences(intent: Intent) -> Iterator[Intent]:
     while earlier is not None:
         yield earlier
         earlier = earlier.repeat_of
+
+
+def family_of(intent: Intent) -> tuple[Intent, ...]:
+    """Return the first of what makes up for each other, and all that does, the oldest first."""
+    root = intent
+    while root.remainder_of is not None:
+        root = root.remainder_of
+    family, generation = [root], [root]
+    while generation:
+        generation = list(Intent.objects.filter(remainder_of__in=generation).order_by("pk"))
+        family += generation
+    return tuple(family)

@@ -15,6 +15,7 @@ from actions.attempts import absences, may_have_left, resolve, sent_by_another_a
 from actions.boundaries import Boundary, reached
 from actions.catalogue import kind_named
 from actions.confirming import BelongsToAnother, adopt, disagreements
+from actions.counters import lock_together
 from actions.doubt import Adopt, Ask, Doubt, Fail, Match, Resend, Wait, decide
 from actions.execution import writes_stopped
 from actions.locks import Locked, bump, lock_target
@@ -55,6 +56,7 @@ READ_STATES = (
     State.CONFIRMED,
     State.ACCEPTED,
     State.FAILED,
+    State.REVERSED,
 )
 """What a read may say something about; an executing intent is its worker's until the lease ends."""
 
@@ -81,6 +83,7 @@ def _settle_target(
     """Settle each intent by itself, so that one that can't be settled takes no other with it."""
     waiting = Intent.objects.filter(target_id=target_pk, state__in=READ_STATES)
     target, intents = lock_target(target_pk, intent_pks=list(waiting.values_list("pk", flat=True)))
+    lock_together(intents, at=now())
     read = record_read(reading, target=target, cause=cause)
     failures: list[Exception] = []
     for intent in intents:

@@ -199,7 +199,7 @@ def _repeats(standing: Intent, wish: Wish) -> bool:
 
 def _hold_to_links(wish: Wish, money: Money, *, by: Actor, ticket: Ticket, target: Target) -> None:
     if wish.corrects is not None:
-        hold_to_correct(wish.corrects, ticket=ticket)
+        hold_to_correct(wish.corrects, by=by, ticket=ticket)
     if wish.remainder_of is not None:
         hold_to_the_rest(wish.remainder_of, money=money, by=by, ticket=ticket, target=target)
 

@@ -184,6 +184,14 @@ def _sum_is(parts: Sequence[Part], asked: Money) -> bool:
     return same_currency and total((part.money for part in parts), currency=asked.currency) == asked
 
 
+def succeeds_after_all(now: Sequence[Part], *, before: Sequence[Part]) -> bool:
+    """Say whether a part has succeeded that had not: more stands than was settled on."""
+    succeeded = {part.identifier for part in before if part.standing is Standing.SUCCEEDED}
+    return any(
+        part.standing is Standing.SUCCEEDED and part.identifier not in succeeded for part in now
+    )
+
+
 def takes_back(now: Sequence[Part], *, before: Sequence[Part]) -> bool:
     """Say whether a part that once succeeded has failed since: the only ground for a reversal."""
     succeeded = {part.identifier for part in before if part.standing is Standing.SUCCEEDED}
@@ -253,6 +261,7 @@ class RefusedReason(StrEnum):
     OVER_ORDER_LIMIT = "over_order_limit"
     OVER_LINES = "over_lines"
     OVER_RECKONED = "over_reckoned"
+    OVER_REST = "over_rest"
     NO_CUSTOMER = "no_customer"
     ORDER_TOO_OLD = "order_too_old"
     REJECTED_BY_PERSON = "rejected_by_person"

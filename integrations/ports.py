@@ -252,7 +252,10 @@ class OrderSnapshot:
     refunds: tuple[Observation, ...]
     """Every refund on the order, whoever made it, oldest first."""
     open_disputes: tuple[str, ...] | None
-    """By identifier. None where the store does not say; an unknown status doesn't hold."""
+    """By identifier, `#` and the store's word for where it stands.
+
+    None where the store does not say; an unknown status doesn't hold.
+    """
     complete: bool
     """False where any list came back cut short: absence is then not proven."""
     trace: CallTrace

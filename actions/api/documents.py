@@ -21,7 +21,7 @@ from actions.api.evidence import (
     VerdictDocument,
 )
 from actions.approvals import evidence_of
-from actions.linking import CORRECTABLE, REPLACEABLE, missing_money
+from actions.linking import REPLACEABLE, is_correctable, missing_money
 from actions.models import Attempt, AttemptOutcome, Intent, IntentEvent
 from actions.policy import Ruling
 from actions.queries import may_be_said_of, newest_decision, newest_echo, reason_of
@@ -173,7 +173,7 @@ class IntentDocument(IntentInShort):
 
     def get_may_be_corrected(self, intent: Intent) -> bool:
         """Say whether it ended without what was asked, on a ticket that takes another proposal."""
-        return State(intent.state) in CORRECTABLE and intent.ticket.is_open
+        return intent.ticket.is_open and is_correctable(intent)
 
     def get_remainders(self, intent: Intent) -> list[str]:
         """Return the intents for its rest, the first one first."""

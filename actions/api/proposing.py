@@ -23,12 +23,14 @@ from actions.api.previews import PreviewDocument, as_preview
 from actions.api.views import STORE_UNUSABLE, IntentView, money_member, named_intent
 from actions.catalogue import InvalidParameters, UnknownKind
 from actions.linking import (
+    AlreadyCorrected,
     MoreThanTheRest,
     NoRest,
     NotCorrectable,
     NothingToRepeat,
     NotRepeatable,
     NotTheSame,
+    PersonCorrects,
     PersonRepeats,
     RepeatAsks,
 )
@@ -84,6 +86,17 @@ NOT_CORRECTABLE = ProblemType(
     title="There is nothing to correct",
     advice=str(NotCorrectable.__doc__),
 )
+ALREADY_CORRECTED = ProblemType(
+    name="already-corrected",
+    status=HTTPStatus.CONFLICT,
+    title="Another proposal corrects it",
+    advice=str(AlreadyCorrected.__doc__),
+)
+PERSON_CORRECTS = ProblemType(
+    name="person-corrects",
+    status=HTTPStatus.FORBIDDEN,
+    title="Only a person may correct this",
+)
 NO_REST = ProblemType(
     name="no-rest",
     status=HTTPStatus.CONFLICT,
@@ -107,6 +120,7 @@ class ProposeIntent(IntentView):
         NothingToRepeat: NOTHING_TO_REPEAT,
         NotTheSame: NOT_THE_SAME,
         PersonRepeats: PERSON_REPEATS,
+        PersonCorrects: PERSON_CORRECTS,
     }
 
     @extend_schema(
@@ -207,6 +221,8 @@ def _what_stands(wish: Wish) -> Iterator[None]:
         raise Problem(NOT_REPEATABLE, members=_state_of(wish.repeat_of)) from open_still
     except NotCorrectable as otherwise:
         raise Problem(NOT_CORRECTABLE, members=_state_of(wish.corrects)) from otherwise
+    except AlreadyCorrected as other:
+        raise Problem(ALREADY_CORRECTED, members=_state_of(wish.corrects)) from other
     except NoRest as whole:
         raise Problem(NO_REST, members=_state_of(wish.remainder_of)) from whole
     except MoreThanTheRest as more:

@@ -9,11 +9,11 @@ Does not do any of it.
 from dataclasses import dataclass
 from datetime import datetime
 
+from actions import linking
 from actions.accepting import standing_money
 from actions.console.seats import Seat
 from actions.echoes import newest_parts
 from actions.linking import (
-    CORRECTABLE,
     REPLACEABLE,
     NotRepeatable,
     RepeatAsks,
@@ -99,7 +99,7 @@ def repeatable(intent: Intent, *, seat: Seat) -> Repeatable | None:
 
 def is_correctable(intent: Intent) -> bool:
     """Say whether another proposal may correct it."""
-    return State(intent.state) in CORRECTABLE and intent.ticket.is_open
+    return intent.ticket.is_open and linking.is_correctable(intent)
 
 
 def rest_of(intent: Intent) -> Money | None:

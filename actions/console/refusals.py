@@ -26,6 +26,8 @@ REFUSALS = (
     linking.PersonRepeats,
     linking.RepeatAsks,
     linking.NotCorrectable,
+    linking.PersonCorrects,
+    linking.AlreadyCorrected,
     linking.NoRest,
     linking.MoreThanTheRest,
     AlreadySettled,

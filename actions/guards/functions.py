@@ -4,7 +4,7 @@ Promises: each function reads and changes nothing, by a search path of its own.
 Does not refuse: the guards do.
 """
 
-from actions.states import PAST_GATE, SETTLED, State
+from actions.states import SETTLED, State
 from integrations.guards import SEARCH_PATH
 
 
@@ -14,7 +14,7 @@ def quoted(states: "frozenset[State] | list[State]") -> str:
 
 
 _SETTLED = quoted(SETTLED)
-_NOTHING_MORE = quoted(SETTLED - PAST_GATE)
+_BY_PARTS = quoted(SETTLED - {State.CONFIRMED})
 _SENT_UNSETTLED = quoted([State.EXECUTING, State.UNKNOWN, State.PENDING, State.PARTIALLY_CONFIRMED])
 
 _NEWEST_ECHO = f"""
@@ -68,25 +68,46 @@ _ECHO_IS_AS_ASKED = f"""
 """
 
 # How much of what was asked neither stands nor is being made up for: the same rule as
-# `actions.linking.missing_money`. A rest that ended counts as what of it stands, and what makes up
-# for it in turn; in another currency than was asked nobody can reckon, so that nothing is missing.
+# `actions.linking.missing_money`, from the first of the family. One that ended with less than it
+# asked counts as what of it stands or is under way; in another currency than was asked nobody can
+# reckon, so that nothing is missing.
 _MISSING_MONEY = f"""
     CREATE OR REPLACE FUNCTION public.actions_missing_money(of_intent bigint) RETURNS numeric
     LANGUAGE sql STABLE {SEARCH_PATH} AS $fn$
-        WITH RECURSIVE covering AS (
-            SELECT i.id, i.amount, i.currency, false AS is_live
-            FROM public.actions_intent i WHERE i.id = of_intent
+        WITH RECURSIVE up AS (
+            SELECT i.id, i.remainder_of_id FROM public.actions_intent i WHERE i.id = of_intent
             UNION ALL
-            SELECT r.id, r.amount, r.currency, r.state NOT IN ({_NOTHING_MORE})
-            FROM public.actions_intent r JOIN covering c ON r.remainder_of_id = c.id AND NOT c.is_live
+            SELECT i.id, i.remainder_of_id FROM public.actions_intent i JOIN up ON i.id = up.remainder_of_id
+        ), family AS (
+            SELECT i.id, i.amount, i.currency, i.state FROM public.actions_intent i
+            JOIN up ON up.id = i.id AND up.remainder_of_id IS NULL
+            UNION ALL
+            SELECT r.id, r.amount, r.currency, r.state
+            FROM public.actions_intent r JOIN family f ON r.remainder_of_id = f.id
+        ), root AS (
+            SELECT i.amount, i.currency FROM public.actions_intent i JOIN up ON up.id = i.id AND up.remainder_of_id IS NULL
         )
-        SELECT (SELECT i.amount FROM public.actions_intent i WHERE i.id = of_intent) - sum(
-            CASE WHEN c.is_live THEN c.amount ELSE (
-                SELECT CASE WHEN bool_or(p.currency <> c.currency) THEN c.amount ELSE COALESCE(sum(p.amount), 0) END
+        SELECT (SELECT root.amount FROM root) - sum(
+            CASE WHEN f.state NOT IN ({_BY_PARTS}) THEN f.amount ELSE (
+                SELECT CASE WHEN bool_or(p.currency <> (SELECT root.currency FROM root)) THEN (SELECT root.amount FROM root)
+                    ELSE COALESCE(sum(p.amount), 0) END
                 FROM public.actions_externalobject o JOIN public.actions_echopart p
-                ON p.echo_id = public.actions_newest_echo(o.id) AND p.standing = 'succeeded'
-                WHERE o.intent_id = c.id) END)
-        FROM covering c
+                ON p.echo_id = public.actions_newest_echo(o.id) AND p.standing <> 'failed'
+                WHERE o.intent_id = f.id) END)
+        FROM family f
+    $fn$
+"""
+
+# The first of a family that makes up for each other.
+_REST_ROOT = f"""
+    CREATE OR REPLACE FUNCTION public.actions_rest_root(of_intent bigint) RETURNS bigint
+    LANGUAGE sql STABLE {SEARCH_PATH} AS $fn$
+        WITH RECURSIVE up AS (
+            SELECT i.id, i.remainder_of_id FROM public.actions_intent i WHERE i.id = of_intent
+            UNION ALL
+            SELECT i.id, i.remainder_of_id FROM public.actions_intent i JOIN up ON i.id = up.remainder_of_id
+        )
+        SELECT up.id FROM up WHERE up.remainder_of_id IS NULL
     $fn$
 """
 
@@ -160,6 +181,7 @@ FUNCTIONS = (
     _ECHO_IS_MONEY,
     _ECHO_IS_AS_ASKED,
     _MISSING_MONEY,
+    _REST_ROOT,
     _RESOLVER,
     _TICKET_FAULT,
 )

@@ -83,6 +83,7 @@ INTENT_BIRTH = Guard(
     END IF;
     IF NEW.remainder_of_id IS NOT NULL THEN
         -- Locks it, so that two rests at one moment don't both find the same money missing.
+        PERFORM 1 FROM public.actions_intent WHERE id = public.actions_rest_root(NEW.remainder_of_id) FOR NO KEY UPDATE;
         SELECT * INTO earlier FROM public.actions_intent WHERE id = NEW.remainder_of_id FOR NO KEY UPDATE;
         IF earlier.id IS NULL OR (earlier.ticket_id, earlier.target_id, earlier.currency) <> (NEW.ticket_id, NEW.target_id, NEW.currency)
            OR NOT (earlier.state = 'accepted' OR (earlier.state = 'reversed' AND NEW.proposer_kind IN ({_PEOPLE}))) THEN

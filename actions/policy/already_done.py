@@ -9,6 +9,7 @@ Does not know keys (a repeat of the same wish is answered before the gate) nor t
 from collections.abc import Iterator
 
 from actions.policy.clearing import clear, cleared_facts
+from actions.policy.ended import equal_ends, late_successes, over_the_rest
 from actions.policy.facts import Facts, OrderFacts, OtherIntent, Proposal, RefundFacts
 from actions.policy.reservations import kept_back_parts, reserving, room
 from actions.policy.verdicts import Check, Finding, UsedFacts, Verdict, hold
@@ -30,9 +31,12 @@ def not_already_done(*, facts: Facts) -> Verdict:
 
 def _found(facts: Facts, order: OrderFacts | None) -> Iterator[Finding]:
     yield from _equal_intents(facts.proposal, facts.others)
+    yield from equal_ends(facts)
     if order is not None:
         yield from _equal_refunds(facts.proposal, facts.others, order)
         yield from _failed_refunds(order)
+        yield from late_successes(facts, order)
+        yield from over_the_rest(facts, order)
         yield from room(facts.proposal, others=facts.others, order=order)
 
 
@@ -87,10 +91,14 @@ def _is_equal(other: OtherIntent, proposal: Proposal) -> bool:
 
 
 def _owner(refund: RefundFacts, others: tuple[OtherIntent, ...]) -> OtherIntent | None:
-    """Return the intent that a refund on the store belongs to, by its effect or its marker."""
+    """Return the intent that a refund on the store belongs to, by its effect or its marker.
+
+    One that has its effect has no other: a second refund with its marker is nobody's, and shown.
+    """
     for other in others:
-        is_effect = bool(other.effect) and other.effect == refund.identifier
-        if is_effect or refund.markers == (other.marker,):
+        if other.effect == refund.identifier:
+            return other
+        if not other.effect and refund.markers == (other.marker,):
             return other
     return None
 
@@ -128,5 +136,10 @@ def _done_facts(facts: Facts, order: OrderFacts | None) -> UsedFacts:
             for refund in (order.refunds if order else ())
             for part in refund.open_parts
         ],
+        "ended": [
+            {"intent": ended.identifier, "state": ended.state.value, "money": str(ended.money)}
+            for ended in facts.ended
+        ],
+        "rest_of": None if facts.rest is None else str(facts.rest.asked),
         "cleared": cleared_facts(facts.cleared),
     }

@@ -105,6 +105,8 @@ class OtherIntent:
     """Its effect on the store, by identifier; empty where none is known."""
     parts: tuple[RefundPart, ...] = ()
     set_aside: bool = False
+    counted: Money | None = None
+    """What it has on the counters of its kind now, in the shop's currency; None if nothing."""
 
     @property
     def reserves(self) -> bool:
@@ -114,6 +116,33 @@ class OtherIntent:
 
 _WIDE = Context(prec=60)
 """Room for a product of two amounts, divided by a third."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedIntent:
+    """An intent of ours on the same order that failed or was reversed, in whatever ticket."""
+
+    identifier: str
+    kind: str
+    state: State
+    money: Money
+    marker: str
+    effect: str
+    """Its effect on the store, by identifier; empty where none is known."""
+    may_have_left: bool
+    """Did something of it leave, or may it have? Not where the store rejected it."""
+    explained: bool
+    """Has a person said what its late success is for?"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """What a proposal makes up for: an intent, and all that makes up for it already."""
+
+    asked: Money
+    """What the first of them asked for."""
+    family: tuple[OtherIntent, ...]
+    """The first and every other, in whatever state; the proposal itself is not among them."""
 
 
 class Ownership(StrEnum):
@@ -205,6 +234,9 @@ class Facts:
     day: date
     """Which day it is where the brand is."""
     cleared: tuple[Cleared, ...] = ()
+    ended: tuple[EndedIntent, ...] = ()
+    rest: Rest | None = None
+    """None where it makes up for nothing."""
 
     @property
     def asked_of_limits(self) -> Money | None:

@@ -1,11 +1,12 @@
 """The check *within limits*: is it inside what the brand allows, in amount, count, speed and age?
 
 Promises: every limit is held in the shop's currency and shown with its arithmetic, with the
-customer's own currency beside it; what can't be reckoned is never taken for inside.
+customer's own currency beside it; what can't be reckoned is never taken for inside; nothing is
+refused for good over what may yet come off again.
 Does not count anything: what was used is among the facts, as the counters hold it under lock.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from actions.policy.contradictions import LimitName
@@ -21,37 +22,25 @@ from actions.policy.verdicts import (
     not_read,
     refuse,
 )
-from actions.states import ApprovalReason, HeldReason, RefusedReason
-from integrations.money import Money
+from actions.states import SETTLED, ApprovalReason, HeldReason, RefusedReason
+from integrations.money import Money, total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Span:
-    """Over what a limit adds up: the words for it, and what follows where it is passed."""
+    """Over what a limit adds up, and the words for it."""
 
     limit: LimitName
     used: str
     allowed: str
-    over: Callable[[str], Finding]
-
-
-def _over_order(sentence: str) -> Finding:
-    return refuse(RefusedReason.OVER_ORDER_LIMIT, sentence)
-
-
-def _over_counter(sentence: str) -> Finding:
-    return hold(HeldReason.COUNTER, sentence)
+    for_good: bool = False
+    """Does it end with no day, so that what passes it is refused?"""
 
 
 _SPANS = (
-    _Span(limit="per_order", used="on this order", allowed="an order", over=_over_order),
-    _Span(
-        limit="per_customer_day",
-        used="for this customer today",
-        allowed="a customer and day",
-        over=_over_counter,
-    ),
-    _Span(limit="per_day", used="today", allowed="a day", over=_over_counter),
+    _Span(limit="per_order", used="on this order", allowed="an order", for_good=True),
+    _Span(limit="per_customer_day", used="for this customer today", allowed="a customer and day"),
+    _Span(limit="per_day", used="today", allowed="a day"),
 )
 
 
@@ -77,7 +66,7 @@ def within_limits(*, policy: Policy, facts: Facts) -> Verdict:
         return Verdict.of(Check.WITHIN_LIMITS, (), facts={}, otherwise=off)
     asked = _asked(facts)
     worth = None if isinstance(asked, Finding) else asked
-    measures = (*_amounts(facts, rules, worth), *_counts(facts.usage, rules))
+    measures = (*_amounts(facts, rules, worth), *_counts(facts, rules))
     own = [asked] if isinstance(asked, Finding) else _one_action(facts, rules, asked)
     inside = asked if isinstance(asked, Finding) else _inside(facts, rules, asked, measures)
     over = (measure.over for measure in measures if measure.over is not None)
@@ -136,18 +125,46 @@ def _amounts(facts: Facts, rules: KindPolicy, asked: Money | None) -> Iterator[_
         used, allowed = _used(facts.usage, span).amount, rules.limit(span.limit, asked.currency)
         if allowed is None:
             continue
-        sentence = f"{used} {span.used} + {_shown(facts, asked)} asked > {allowed} {span.allowed}."
+        over = None
+        if used + asked > allowed:
+            sentence = f"{used} {span.used} + {_shown(facts, asked)} asked > {allowed}"
+            same = (one for one in _unsettled(facts) if one.currency == asked.currency)
+            unsettled = total(same, currency=asked.currency)
+            fits_without = used + asked <= allowed + unsettled
+            over = _over(span, sentence, str(unsettled) if fits_without else None)
         yield _Measure(
-            limit=span.limit,
-            used=str(used),
-            asked=str(asked),
-            allowed=str(allowed),
-            over=span.over(sentence) if used + asked > allowed else None,
+            limit=span.limit, used=str(used), asked=str(asked), allowed=str(allowed), over=over
         )
 
 
-def _counts(usage: Usage, rules: KindPolicy) -> Iterator[_Measure]:
-    counts = rules.counts
+def _over(span: _Span, sentence: str, unsettled: str | None) -> Finding:
+    """Say what follows where a limit is passed.
+
+    Args:
+        span: Of which limit.
+        sentence: The arithmetic.
+        unsettled: How much of it may yet come off again, where there would be room without that.
+    """
+    sentence = f"{sentence} {span.allowed}"
+    if not span.for_good:
+        return hold(HeldReason.COUNTER, f"{sentence}.")
+    if unsettled is None:
+        return refuse(RefusedReason.OVER_ORDER_LIMIT, f"{sentence}.")
+    return hold(HeldReason.COUNTER, f"{sentence}; {unsettled} of that is not settled yet.")
+
+
+def _unsettled(facts: Facts) -> list[Money]:
+    """Return what others of this kind on the order have counted, and may yet give back."""
+    kind = facts.proposal.kind
+    return [
+        other.counted
+        for other in facts.others
+        if other.kind == kind and other.counted is not None and other.state not in SETTLED
+    ]
+
+
+def _counts(facts: Facts, rules: KindPolicy) -> Iterator[_Measure]:
+    counts, usage, unsettled = rules.counts, facts.usage, len(_unsettled(facts))
     allowed_by_limit = {
         "per_order": counts.per_order,
         "per_customer_day": counts.per_customer_day,
@@ -156,8 +173,10 @@ def _counts(usage: Usage, rules: KindPolicy) -> Iterator[_Measure]:
     for span in _SPANS:
         used, allowed = _used(usage, span).count, allowed_by_limit[span.limit]
         if allowed is not None:
-            sentence = f"{used} of this kind {span.used} + 1 asked > {allowed} {span.allowed}."
-            yield _counted(f"counts.{span.limit}", used, allowed, span.over(sentence))
+            sentence = f"{used} of this kind {span.used} + 1 asked > {allowed}"
+            fits_without = used + 1 <= allowed + unsettled
+            over = _over(span, sentence, str(unsettled) if fits_without else None)
+            yield _counted(f"counts.{span.limit}", used, allowed, over)
     if rules.velocity is not None:
         used, allowed, minutes = usage.recent, rules.velocity.count, rules.velocity.minutes
         sentence = (

@@ -141,7 +141,8 @@ def test_a_clearing_covers_its_reason_and_leaves_the_next_standing(stage: Stage)
     dispute = stage.shop.open_dispute(case.order.id)
     made = stage.shop.refund_by_staff(case.order.id, amount="12.50")
     intent = stage.work(stage.propose(case))
-    assert (intent.state_reason, evidence(intent, "dispute")) == ("dispute", [[dispute]])
+    seen = [[f"{dispute}#NEEDS_RESPONSE"]]
+    assert (intent.state_reason, evidence(intent, "dispute")) == ("dispute", seen)
     intent = stage.clear(intent)
     assert (intent.state, intent.state_reason) == ("held", "equal_effect")
     assert evidence(intent) == [[made.id]]
@@ -394,18 +395,62 @@ def test_two_that_were_paused_do_not_hold_each_other_when_it_ends(stage: Stage) 
     assert len(stage.shop.effects()) == 1
 
 
-@pytest.mark.parametrize("fault", [FaultKind.THROTTLED, FaultKind.LOST_BEFORE])
-def test_when_one_ends_without_an_effect_the_other_goes_on_at_once(
-    stage: Stage, fault: FaultKind
+def test_a_cleared_dispute_holds_again_once_the_bank_has_decided_it(stage: Stage) -> None:
+    stage.policy(approval_above="10.00")
+    case = stage.case()
+    dispute = stage.shop.open_dispute(case.order.id, status="UNDER_REVIEW")
+    intent = stage.clear(stage.work(stage.propose(case)))
+    assert intent.state == "awaiting_approval"
+    order = stage.sandbox._world.shops[stage.shop.name].orders[case.order.id]
+    order.disputes[0].status = "LOST"
+    intent = stage.approve(intent)
+    assert (intent.state, intent.state_reason) == ("held", "dispute")
+    assert evidence(intent, "dispute") == [[f"{dispute}#LOST"]]
+    assert stage.shop.effects() == ()
+
+
+def test_a_second_refund_with_our_marker_is_shown_to_whoever_clears_or_repeats(
+    stage: Stage,
 ) -> None:
-    """Taken back unsent; or sent, taken back, and proven absent on the store."""
-    stage.shop.fault(fault, operation="refundCreate")
+    case = stage.case()
+    first = stage.work(stage.propose(case))
+    doubled = stage.shop.refund_by_staff(case.order.id, amount="12.50", note=first.marker)
+    twin = stage.work(stage.propose(stage.another_ticket(case)))
+    assert sorted(evidence(twin)) == sorted([[first.public_id], [doubled.id]])
+    again = stage.propose(
+        case,
+        by=PERSON,
+        repeat_of=first,
+        acknowledges=first.external_objects.get().identifier,
+    )
+    again = stage.work(again)
+    assert (again.state, evidence(again)) == ("held", [[doubled.id]])
+    assert len(stage.shop.effects()) == 2
+
+
+def test_what_may_have_left_and_is_proven_absent_is_done_again_by_a_person_alone(
+    stage: Stage,
+) -> None:
+    stage.shop.fault(FaultKind.LOST_BEFORE, operation="refundCreate")
+    first, second = _two(stage)
+    stage.work(first)
+    withdraw(intent=fresh(first), by=PERSON, at=now())
+    first = stage.settle(first)
+    assert (first.state, first.state_reason) == ("failed", "absent")
+    second = stage.work(second)
+    assert (second.state_reason, evidence(second)) == ("equal_effect", [[first.public_id]])
+    assert stage.shop.effects() == ()
+    assert stage.clear(second).state == "confirmed"
+
+
+def test_when_one_ends_unsent_the_other_goes_on_at_once(stage: Stage) -> None:
+    stage.shop.fault(FaultKind.THROTTLED, operation="refundCreate")
     first, second = _two(stage)
     stage.work(first)
     assert stage.work(second).state_reason == "equal_effect"
     withdraw(intent=fresh(first), by=PERSON, at=now())
     first = stage.settle(first)
-    assert first.state in ("withdrawn", "failed")
+    assert first.state == "withdrawn"
     due_at = fresh(second).due_at
     assert due_at is not None
     assert due_at <= now()

@@ -3,19 +3,30 @@
 And what failed and succeeds all the same later: shown at once, closed by a person's word alone.
 """
 
+from decimal import Decimal
 from functools import partial
 
 import pytest
 
+from actions.accepting import accept
 from actions.approving import reject
 from actions.boundaries import Boundary
 from actions.closing import Fulfilment, NotResolvable, resolve
-from actions.linking import NotCorrectable
+from actions.linking import (
+    AlreadyCorrected,
+    MoreThanTheRest,
+    NotCorrectable,
+    PersonCorrects,
+    RepeatAsks,
+    missing_money,
+)
 from actions.models import Intent, Outcome
 from actions.services import withdraw
 from integrations.actors import Actor
 from integrations.clock import now
+from integrations.money import Money, parse_money
 from integrations.sandbox.faults import FaultKind
+from integrations.sandbox.records import Payment
 from tests.stage import AGENT, PERSON, TEAM, Case, Stage, fresh
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -56,7 +67,7 @@ def test_what_the_store_refused_stands_with_its_code_and_words_before_a_person(
 
 
 @pytest.mark.parametrize("by", [AGENT, PERSON])
-def test_a_correction_is_linked_and_once_let_go_takes_what_it_corrects_from_before_the_person(
+def test_a_correction_is_linked_and_once_it_stands_takes_what_it_corrects_from_before_the_person(
     stage: Stage, by: Actor
 ) -> None:
     case = stage.case(amount="60.00")
@@ -71,12 +82,27 @@ def test_a_correction_is_linked_and_once_let_go_takes_what_it_corrects_from_befo
     # Staff gave back just as much in the last instant: that is for a person to see.
     assert (second.corrects_id, second.state_reason) == (first.pk, "equal_effect")
     assert fresh(first).needs_human_reason == "rejected"
+    with pytest.raises(AlreadyCorrected):
+        stage.propose(case, amount="49.99", by=by, corrects=first)
+    withdraw(intent=second, by=by, at=now())
     third = stage.work(stage.propose(case, amount="49.99", by=by, corrects=first))
     assert (third.state, third.corrects_id) == ("confirmed", first.pk)
     assert list(first.corrections.order_by("pk")) == [second, third]
     first = fresh(first)
     assert (first.state, first.needs_human_since, first.needs_human_reason) == ("failed", None, "")
     assert third.public_id in first.events.get(name="made_good").body
+
+
+def test_a_correction_that_is_taken_back_unsent_leaves_what_it_corrects_before_the_person(
+    stage: Stage,
+) -> None:
+    case = stage.case(amount="60.00")
+    first = rejected(stage, case)
+    stage.shop.fault(FaultKind.THROTTLED, operation="refundCreate")
+    second = stage.work(stage.propose(case, amount="49.99", corrects=first))
+    assert second.state == "authorized"
+    withdraw(intent=second, by=AGENT, at=now())
+    assert fresh(first).needs_human_reason == "rejected"
 
 
 def test_a_correction_that_is_refused_leaves_what_it_corrects_before_the_person(
@@ -113,8 +139,12 @@ def test_what_a_person_or_the_gate_refused_may_be_corrected(stage: Stage) -> Non
     assert (over.state, over.state_reason) == ("refused", "over_cap")
     asked = stage.work(stage.propose(case, amount="45.00", corrects=over))
     no = reject(intent=asked, word=stage.word(asked))
-    less = stage.work(stage.propose(case, amount="39.00", corrects=no))
+    with pytest.raises(PersonCorrects):
+        stage.propose(case, amount="39.00", corrects=no)
+    less = stage.work(stage.propose(case, amount="39.00", by=PERSON, corrects=no))
     assert (less.state, less.corrects_id, no.corrects_id) == ("confirmed", no.pk, over.pk)
+    with pytest.raises(AlreadyCorrected):
+        stage.propose(case, amount="38.00", by=PERSON, corrects=no)
 
 
 @pytest.mark.parametrize("state", ["proposed", "unknown", "confirmed", "withdrawn"])
@@ -191,7 +221,10 @@ def test_a_persons_word_that_names_it_closes_the_ticket_and_takes_the_flag_away(
 def test_a_second_refund_is_held_for_the_success_that_came_late(stage: Stage) -> None:
     case = stage.case(amount="60.00", total="200.00")
     first = late_success(stage, case)
-    second = stage.propose(case, amount="60.00", by=TEAM, repeat_of=first)
+    with pytest.raises(RepeatAsks):
+        stage.propose(case, amount="60.00", by=TEAM, repeat_of=first)
+    stands = first.external_objects.get().identifier
+    second = stage.propose(case, amount="60.00", by=TEAM, repeat_of=first, acknowledges=stands)
     assert second.occurrence == 2
     # The repeat was asked for because the first had failed: now that it stands, it is held too.
     second = stage.work(second)
@@ -224,3 +257,109 @@ def test_a_late_success_that_is_taken_back_reopens_the_ticket_that_stood_on_it(
     assert (intent.ticket.status, intent.ticket.resolver) == ("in_progress", None)
     with pytest.raises(NotResolvable):
         resolve(ticket=case.ticket, by=PERSON, at=now())
+
+
+def test_nothing_else_goes_out_on_an_order_while_a_late_success_is_not_explained(
+    stage: Stage,
+) -> None:
+    case = stage.case(amount="60.00", total="200.00")
+    first = money_failed(stage, case)
+    # Retried by hand, and no read of ours has seen it.
+    stage.shop.retry_refund(first.external_objects.get().identifier)
+    other = stage.work(stage.propose(case, amount="59.00"))
+    assert (other.state, other.state_reason) == ("held", "failed_refund_object")
+    stage.read(first)
+    with pytest.raises(NotCorrectable):
+        stage.propose(case, amount="58.00", corrects=fresh(first))
+    assert len(stage.shop.effects()) == 1
+
+
+# --- The rest is never more than what is missing on the order -----------------------------------
+
+
+def accepted_half(stage: Stage) -> tuple[Case, Intent, str]:
+    """80.00 asked over two payments: 50.00 stand and are accepted, 30.00 failed."""
+    stage.shop.gateway("second", answers="FAILURE")
+    payments = [Payment(amount="50.00", gateway=name) for name in ("first", "second", "third")]
+    case = stage.case(amount="80.00", payments=payments, total="150.00")
+    intent = stage.work(stage.propose(case, amount="80.00"))
+    intent = accept(
+        intent=intent, amount=parse_money("50.00", "EUR"), reason="agreed", by=PERSON, at=now()
+    )
+    return case, intent, intent.external_objects.get().identifier
+
+
+def test_a_rest_is_refused_where_the_merchant_has_retried_meanwhile(stage: Stage) -> None:
+    case, first, refund = accepted_half(stage)
+    rest = stage.work(stage.propose(case, amount="30.00", remainder_of=first))
+    assert (rest.state, rest.state_reason) == ("held", "failed_refund_object")
+    stage.shop.retry_refund(refund)
+    rest = stage.settle(rest)
+    assert (rest.state, rest.state_reason) == ("refused", "over_rest")
+    assert [effect.amount for effect in stage.shop.effects()] == [Decimal("80.00")]
+
+
+def test_a_rest_waits_while_the_retry_is_under_way(stage: Stage) -> None:
+    case, first, refund = accepted_half(stage)
+    rest = stage.propose(case, amount="30.00", remainder_of=first)
+    _, failed = held_transactions(stage, case)
+    stage.shop.settle_refund(refund, "PENDING", transaction=failed)
+    rest = stage.work(rest)
+    assert (rest.state, rest.state_reason) == ("held", "reservation")
+    stage.read(first)
+    with pytest.raises(MoreThanTheRest):
+        stage.propose(case, amount="29.00", remainder_of=fresh(first))
+    assert len(stage.shop.effects()) == 1
+
+
+def held_transactions(stage: Stage, case: Case) -> list[str]:
+    """Return the transactions of the order's one refund."""
+    (refund,) = stage.sandbox._world.shops[stage.shop.name].orders[case.order.id].refunds
+    return [transaction.id for transaction in refund.transactions]
+
+
+def test_more_success_than_was_accepted_stands_before_a_person(stage: Stage) -> None:
+    _, first, refund = accepted_half(stage)
+    stage.shop.retry_refund(refund)
+    stage.read(first)
+    first = fresh(first)
+    assert (first.state, first.needs_human_reason) == ("accepted", "late_success")
+    assert missing_money(first) == Money.zero("EUR")
+
+
+def test_what_was_reversed_and_succeeds_again_stands_before_a_person(stage: Stage) -> None:
+    case = stage.case(amount="60.00")
+    intent = stage.work(stage.propose(case, amount="60.00"))
+    refund = intent.external_objects.get().identifier
+    stage.shop.settle_refund(refund, "FAILURE")
+    stage.read(intent)
+    assert fresh(intent).state == "reversed"
+    stage.shop.retry_refund(refund)
+    stage.read(intent)
+    intent = fresh(intent)
+    assert (intent.state, intent.needs_human_reason) == ("reversed", "late_success")
+    assert missing_money(intent) == Money.zero("EUR")
+
+
+def test_what_stands_in_part_of_a_reversed_intent_is_named_by_who_repeats_it(stage: Stage) -> None:
+    case, first, refund = accepted_half(stage)
+    stage.shop.settle_refund(refund, "FAILURE", transaction=held_transactions(stage, case)[0])
+    stage.read(first)
+    first = fresh(first)
+    assert first.state == "reversed"
+    stage.shop.settle_refund(refund, "SUCCESS", transaction=held_transactions(stage, case)[0])
+    stage.read(first)
+    with pytest.raises(RepeatAsks):
+        stage.propose(case, amount="80.00", by=PERSON, repeat_of=fresh(first))
+
+
+def test_a_fulfilment_that_names_what_does_not_stand_is_refused_in_a_sentence(
+    stage: Stage,
+) -> None:
+    case = stage.case()
+    intent = stage.work(stage.propose(case))
+    stage.shop.settle_refund(intent.external_objects.get().identifier, "FAILURE")
+    stage.read(intent)
+    named = [Fulfilment(request=case.request, why="done", intent=fresh(intent))]
+    with pytest.raises(NotResolvable, match="nothing of it stands on the platform"):
+        resolve(ticket=case.ticket, by=PERSON, at=now(), fulfilments=named)

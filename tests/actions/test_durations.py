@@ -44,6 +44,13 @@ def test_reads_after_a_doubtful_send_go_on_past_the_window_and_never_pause_above
     assert sum(durations.unknown_schedule, start=timedelta(0)) > timedelta(hours=24)
 
 
+def test_what_a_day_holds_is_judged_again_past_the_end_of_a_day_of_25_hours() -> None:
+    durations = Durations()
+    drawn_out = max(durations.held_schedule) * (1 + durations.jitter)
+    assert durations.held_patience > timedelta(hours=25) + drawn_out
+    assert sum(durations.held_schedule, start=timedelta(0)) >= durations.held_patience
+
+
 def test_a_sandbox_shortens_waits_and_leaves_machines_and_counts_alone() -> None:
     short = Durations().scaled(0.01)
     assert short.regate_after == timedelta(seconds=0.6)

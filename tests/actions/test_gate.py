@@ -308,7 +308,7 @@ def test_a_kind_that_the_brand_switched_off_is_refused_at_the_proposal(stage: St
 def test_a_hold_that_lasts_past_the_brands_time_is_left_to_a_person(stage: Stage) -> None:
     stage.shop.fault(FaultKind.READ_ERROR, operation="order", times=None)
     intent = stage.work(stage.propose(stage.case()))
-    stage.pass_time(timedelta(hours=24, minutes=1))
+    stage.pass_time(timedelta(hours=26, minutes=1))
     intent = stage.work(intent)
     assert (intent.state, intent.due_at, intent.needs_human_reason) == (
         "held",

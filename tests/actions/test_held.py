@@ -14,6 +14,7 @@ import pytest
 
 from actions.approving import NotWaiting, OnlyAPerson, judge_again
 from actions.dispatch import resume
+from actions.durations import Durations
 from actions.models import Intent
 from actions.services import withdraw
 from actions.states import HeldReason
@@ -130,11 +131,12 @@ def _verify(_stage: Stage, intent: Intent) -> None:
 
 
 def _failed_refund(stage: Stage) -> Intent:
+    """Staff's own: one of ours that stands after all is for a person, whatever else ends."""
     stage.shop.gateway("manual", answers="FAILURE")
     case = stage.case()
-    stage.work(stage.propose(case))
+    stage.shop.refund_by_staff(case.order.id, amount="12.50")
     stage.shop.gateway("manual", answers="SUCCESS")
-    return stage.propose(stage.another_ticket(case), amount="10.00")
+    return stage.propose(case, amount="10.00")
 
 
 def _retry(stage: Stage, _intent: Intent) -> None:
@@ -204,7 +206,7 @@ def test_what_is_held_past_the_brands_time_stands_before_a_person_who_has_it_jud
         _connection(stage, circuit_open_until=now() + 2 * DAY)
     if reason is HeldReason.FACTS_UNAVAILABLE:
         stage.shop.fault(FaultKind.READ_ERROR, operation="order", times=None)
-    stage.pass_time(DAY + MINUTE)
+    stage.pass_time(Durations().held_patience + MINUTE)
     intent = stage.work(intent)
     assert (intent.state, intent.due_at, intent.needs_human_reason) == (
         "held",
@@ -224,7 +226,7 @@ def test_a_hold_that_lasts_though_a_person_had_it_judged_again_stays_before_one(
     stage: Stage,
 ) -> None:
     intent = stage.work(_scope(stage))
-    stage.pass_time(DAY + MINUTE)
+    stage.pass_time(Durations().held_patience + MINUTE)
     stage.work(intent)
     intent = stage.judge_again(intent)
     assert (intent.state, intent.due_at, intent.needs_human_reason) == (

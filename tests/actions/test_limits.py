@@ -5,7 +5,7 @@ intents says.
 """
 
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -19,6 +19,7 @@ from integrations.clock import now
 from integrations.models import Connection, Workspace
 from integrations.money import parse_money
 from integrations.sandbox.faults import FaultKind
+from tests.actions import counted
 from tests.actions.counted import recount, standing
 from tests.faults.threads import at_once
 from tests.stage import AGENT, PERSON, Case, Stage, fresh
@@ -84,9 +85,8 @@ def tomorrow_in(zone: str, *, hour: int, minute: int) -> datetime:
 
 
 def used(kind: str, *, on: date | None = None) -> list[tuple[Decimal, int]]:
-    """Return what the counters of one name say."""
-    rows = Counter.objects.filter(name=f"refund.{kind}").order_by("day", "pk")
-    return [(row.used, row.count) for row in (rows.filter(day=on) if on else rows)]
+    """Return what the counters of refunds of one name say."""
+    return counted.used(f"refund.{kind}", on=on)
 
 
 # --- Each limit ---------------------------------------------------------------------------------
@@ -219,10 +219,9 @@ def test_refunds_and_store_credits_have_limits_of_their_own(stage: Stage) -> Non
     stage.work(stage.propose(buyer(stage, "ann"), amount="30.00"))
     credit = stage.propose(buyer(stage, "bob"), amount="30.00", kind="store_credit")
     assert stage.work(credit).state == "confirmed"
-    rows = Counter.objects.filter(name__endswith=".day").order_by("name")
-    assert [(row.name, row.used, row.count) for row in rows] == [
-        ("refund.day", Decimal("30.0000"), 1),
-        ("store_credit.day", Decimal("30.0000"), 1),
+    assert [counted.used(f"{kind}.day") for kind in ("refund", "store_credit")] == [
+        [(Decimal("30.0000"), 1)],
+        [(Decimal("30.0000"), 1)],
     ]
 
 
@@ -348,21 +347,26 @@ def test_what_is_proven_absent_is_given_back_and_not_before_it_is_proven(stage: 
 
 
 @pytest.mark.parametrize(
-    ("answers", "state"), [("FAILURE", "failed"), ("PENDING", "pending"), ("SUCCESS", "confirmed")]
+    ("answers", "state", "counts"),
+    [
+        ("FAILURE", "failed", [(Decimal(0), 0)]),
+        ("PENDING", "pending", [(Decimal("12.5000"), 1)]),
+        ("SUCCESS", "confirmed", [(Decimal("12.5000"), 1)]),
+    ],
 )
-def test_what_left_stays_counted_whatever_became_of_its_money(
-    stage: Stage, answers: str, state: str
+def test_what_stands_or_may_yet_is_counted_and_what_failed_is_not(
+    stage: Stage, answers: str, state: str, counts: list[tuple[Decimal, int]]
 ) -> None:
     stage.shop.gateway("manual", answers=answers)
     assert stage.work(stage.propose(stage.case())).state == state
-    assert used("day") == used("customer") == used("order") == [(Decimal("12.5000"), 1)]
+    assert used("day") == used("customer") == used("order") == counts
 
 
-def test_a_refund_that_bounces_stays_counted(stage: Stage) -> None:
+def test_a_refund_that_bounces_is_given_back(stage: Stage) -> None:
     intent = stage.work(stage.propose(stage.case()))
     stage.shop.settle_refund(intent.external_objects.get().identifier, "FAILURE")
     stage.read(intent)
-    assert (fresh(intent).state, used("day")) == ("reversed", [(Decimal("12.5000"), 1)])
+    assert (fresh(intent).state, used("day")) == ("reversed", [(Decimal(0), 0)])
 
 
 # --- The brand's day ----------------------------------------------------------------------------
@@ -432,6 +436,24 @@ def test_a_day_on_which_clocks_change_is_one_day(stage: Stage) -> None:
     assert (intent.state, intent.counted_on) == ("confirmed", change + timedelta(days=1))
 
 
+def test_what_a_day_of_25_hours_has_held_goes_on_by_itself_after_it(stage: Stage) -> None:
+    move_to_zone(stage.workspace, BERLIN)
+    stage.policy(cap="20.00", per_day="20.00")
+    day, there = next_change(BERLIN), ZoneInfo(BERLIN)
+    while datetime.combine(day, time(23), tzinfo=there).utcoffset() != timedelta(hours=1):
+        day += timedelta(days=1)  # the clocks go back in the autumn
+    begins = datetime.combine(day, time(0, 2), tzinfo=there)
+    ends = datetime.combine(day + timedelta(days=1), time(), tzinfo=there)
+    assert ends.astimezone(UTC) - begins.astimezone(UTC) == timedelta(hours=24, minutes=58)
+    pass_time_until(stage, begins)
+    stage.work(stage.propose(buyer(stage, "ann"), amount="15.00"))
+    held = stage.work(stage.propose(buyer(stage, "bob"), amount="10.00"))
+    assert (held.state, held.state_reason) == ("held", "counter")
+    held = stage.settle(held, steps_max=150)
+    assert (held.state, held.needs_human_reason) == ("confirmed", "")
+    assert held.counted_on == day + timedelta(days=1)
+
+
 def test_a_zone_that_changes_in_between_gives_back_on_the_day_on_which_it_was_taken(
     stage: Stage,
 ) -> None:
@@ -445,7 +467,9 @@ def test_a_zone_that_changes_in_between_gives_back_on_the_day_on_which_it_was_ta
     assert now().astimezone(ZoneInfo("America/New_York")).date() == taken_on - timedelta(days=1)
     withdraw(intent=intent, by=PERSON, at=now())
     assert used("day") == [(Decimal(0), 0)]
-    assert Counter.objects.get(name="refund.day").day == taken_on
+    assert set(Counter.objects.filter(name="refund.day").values_list("day", flat=True)) == {
+        taken_on
+    }
 
 
 # --- In the shop's currency ---------------------------------------------------------------------
@@ -561,10 +585,10 @@ def test_counters_are_what_a_recount_says_after_every_fate_at_once(stage: Stage)
     assert standing() == recount()
     ended = {stage.settle(intent).state for intent in intents}
     assert ended <= {"confirmed", "failed", "withdrawn"}
-    counted = [one for one in Intent.objects.all() if one.counted_on is not None]
-    total = sum((one.shop_amount or Decimal(0) for one in counted), Decimal(0))
-    assert used("day") == [(total, len(counted))]
-    on_the_store = {one.marker for one in counted}
+    kept = [one for one in Intent.objects.all() if one.counted_on is not None]
+    total = sum((one.shop_amount or Decimal(0) for one in kept), Decimal(0))
+    assert used("day") == [(total, len(kept))]
+    on_the_store = {one.marker for one in Intent.objects.filter(external_objects__isnull=False)}
     assert {effect.note for effect in stage.shop.effects()} == on_the_store
 
 

@@ -38,10 +38,10 @@ def test_while_others_are_judged_a_proposal_and_a_trial_are_answered(
     stage.work(stage.propose(first))
     with transaction.atomic():
         locked = list(Counter.objects.select_for_update(no_key=True))
-        assert len(locked) == 3
+        assert len(locked) == 6
         with meanwhile(lambda: look(stage, second)) as looked:
             assert looked.result(PATIENCE_SECONDS) == said
-    assert Counter.objects.count() == 3
+    assert Counter.objects.count() == 6
 
 
 def test_a_proposal_sees_what_others_have_used(stage: Stage) -> None:

@@ -126,7 +126,10 @@ class TestRead:
         dispute = store.shop.open_dispute(order.id)
         store.shop.open_dispute(order.id, status="WON")
         found = seen(store, order.id)
-        assert (found.open_disputes, found.dispute_open) == ((dispute,), True)
+        assert (found.open_disputes, found.dispute_open) == (
+            (f"{dispute}#NEEDS_RESPONSE",),
+            True,
+        )
 
     def test_a_scope_that_is_missing_costs_a_fact_and_not_the_order(self, store: Store) -> None:
         order = store.shop.order(total="100.00", email="ann@example.com")

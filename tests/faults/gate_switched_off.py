@@ -61,7 +61,7 @@ def _two_orders_and_room_for_one(stage: Stage, _patch: pytest.MonkeyPatch) -> In
 
 def _nothing_given_back(patch: pytest.MonkeyPatch) -> None:
     for module in (gate, moves):
-        patch.setattr(module, "give_back", lambda _intent: False)
+        patch.setattr(module, "recount", lambda *_, **__: False)
 
 
 def _judged_again_unsent(stage: Stage, _patch: pytest.MonkeyPatch) -> Intent:

@@ -5,22 +5,30 @@ loses is held or refused with the reason.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from functools import partial
+from threading import Barrier, BrokenBarrierError, local
+from typing import Any
 
 import pytest
 
+from actions import moves
 from actions.advance import advance
+from actions.closing import close_unresolved
+from actions.gate import judge_in_worker
 from actions.models import Counter, Intent
 from actions.services import withdraw
 from integrations.clock import now
+from integrations.models import Connection
 from integrations.sandbox.faults import FaultKind
 from integrations.sandbox.server import Sandbox
-from tests.actions.counted import recount, standing
+from tests.actions.counted import recount, standing, used
 from tests.factories.intents import asked
 from tests.faults.threads import at_once
-from tests.stage import PERSON, Stage, fresh
+from tests.stage import PERSON, Case, Stage, fresh
+from tickets.models import CloseReason
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,7 +128,7 @@ def test_the_first_of_a_day_never_wait_for_each_other_for_ever(stage: Stage) -> 
     assert Counter.objects.count() == 0
     work_together(intents)
     assert {fresh(intent).state for intent in intents} == {"confirmed"}
-    assert Counter.objects.filter(name="refund.customer").count() == 4
+    assert len(used("refund.customer")) == 4
     assert standing() == recount()
 
 
@@ -153,7 +161,7 @@ def test_what_is_given_back_and_taken_at_the_same_moment_is_never_taken_twice(
         stage.work_due()
     assert {fresh(one).state for one in first} == {"withdrawn"}
     assert {fresh(one).state for one in waiting} == {"confirmed"}
-    assert Counter.objects.get(name="refund.day").used == Decimal("50.0000")
+    assert used("refund.day") == [(Decimal("50.0000"), 5)]
     assert standing() == recount()
 
 
@@ -177,8 +185,7 @@ def test_two_workspaces_with_the_same_orders_and_domain_never_touch(stage: Stage
             states = sorted((fresh(intent).state, fresh(intent).state_reason) for intent in own)
             assert states == [("confirmed", "")] * 3 + [("held", "counter")]
             assert [effect.amount for effect in one.shop.effects()] == [Decimal("10.00")] * 3
-            rows = Counter.objects.filter(workspace=one.workspace, name="refund.day")
-            assert [(row.used, row.count) for row in rows] == [(Decimal("30.0000"), 3)]
+            assert used("refund.day", workspace=one.workspace) == [(Decimal("30.0000"), 3)]
         withdraw_what_fills_the_others_day(other, intents)
     assert standing() == recount()
 
@@ -191,3 +198,67 @@ def withdraw_what_fills_the_others_day(other: Stage, intents: list[list[Intent]]
     assert len(due) == 1
     assert waits.due_at is not None
     assert waits.due_at > now()
+
+
+def let_go(case: Case, stage: Stage, *wishes: tuple[str, str]) -> list[Intent]:
+    """Have refunds and store credits let go in a case, unsent, in this order."""
+    intents = [stage.propose(case, amount=amount, kind=kind) for kind, amount in wishes]
+    assert [judge_in_worker(one.pk) for one in intents] == [True] * len(intents)
+    return intents
+
+
+def in_opposite_order(stage: Stage) -> tuple[Case, Case]:
+    """Return two cases, one with a refund and a store credit, one with them the other way round."""
+    scopes = ["read_orders", "write_orders", "read_customers"]
+    Connection.objects.filter(pk=stage.connection.pk).update(scopes=scopes)
+    for kind in ("refund", "store_credit"):
+        stage.policy(kind=kind)
+    first, second = stage.case(), stage.case()
+    let_go(first, stage, ("refund", "5.00"), ("store_credit", "6.00"))
+    let_go(second, stage, ("store_credit", "6.00"), ("refund", "5.00"))
+    return first, second
+
+
+def slow_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each wait after its first move, until the other has made one too or can't."""
+    both_have_moved, write, moved = Barrier(2), moves._write, local()
+
+    def then_wait(*given: Any, **named: Any) -> None:
+        write(*given, **named)
+        if not getattr(moved, "once", False):
+            moved.once = True
+            with suppress(BrokenBarrierError):
+                both_have_moved.wait(0.5)
+
+    monkeypatch.setattr(moves, "_write", then_wait)
+
+
+def test_two_tickets_that_give_back_of_two_kinds_in_opposite_order_both_close(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = in_opposite_order(stage)
+    slow_to_go_on(monkeypatch)
+
+    def close(case: Case) -> str:
+        said = close_unresolved(
+            ticket=case.ticket, reason=CloseReason.DECLINED, by=PERSON, at=now()
+        )
+        return said.status
+
+    assert at_once(*[partial(close, case) for case in cases]) == ["closed_unresolved"] * 2
+    assert {one.state for one in Intent.objects.all()} == {"withdrawn"}
+    assert standing() == recount() == {}
+
+
+def test_two_orders_whose_effects_of_two_kinds_are_taken_back_in_opposite_order_both_settle(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_opposite_order(stage)
+    intents = [stage.work(one) for one in Intent.objects.order_by("pk")]
+    assert {one.state for one in intents} == {"confirmed"}
+    for one in intents:
+        stage.shop.settle_refund(one.external_objects.get().identifier, "FAILURE")
+    slow_to_go_on(monkeypatch)
+    at_once(*[partial(stage.read, one) for one in (intents[0], intents[2])])
+    assert {fresh(one).state for one in intents} == {"reversed"}
+    assert standing() == recount() == {}

@@ -263,10 +263,16 @@ def _open_disputes(order: Fields) -> tuple[str, ...] | None:
     if "disputes" not in order:
         return None
     return tuple(
-        gid(row.get("id"), "OrderDisputeSummary")
+        _open_dispute(row)
         for row in rows(order["disputes"], "disputes")
         if row.get("status") != _DISPUTE_WON
     )
+
+
+def _open_dispute(row: Fields) -> str:
+    """Name a dispute with where it stands: decided by the bank, it is another than under review."""
+    status = kept(str(row.get("status") or "unknown"), longest=STATUS_MAX)
+    return f"{gid(row.get('id'), 'OrderDisputeSummary')}#{status}"
 
 
 def _presentment(amounts: object) -> Money:

@@ -87,7 +87,7 @@ def test_a_hold_comes_with_its_evidence(stage: Stage) -> None:
     body = dry_run(stage, case).body
     assert (body["ruling"], body["reason"], body["allocation"]) == ("hold", "dispute", [])
     grounded = next(row for row in body["verdicts"] if row["check"] == "grounded")
-    assert grounded["evidence"] == [dispute]
+    assert grounded["evidence"] == [f"{dispute}#NEEDS_RESPONSE"]
 
 
 def test_through_a_pause_nothing_is_read(stage: Stage) -> None:

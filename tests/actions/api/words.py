@@ -44,7 +44,7 @@ def disputed(stage: Stage) -> tuple[Intent, str]:
     dispute = stage.shop.open_dispute(case.order.id)
     intent = stage.work(proposed(Caller(stage.workspace, AGENT), case))
     assert (intent.state, intent.state_reason) == ("held", "dispute")
-    return intent, dispute
+    return intent, f"{dispute}#NEEDS_RESPONSE"
 
 
 def partly_done(stage: Stage) -> Intent:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from actions.models import AttemptOutcome, Intent
-from actions.states import PAST_GATE, SETTLED, State
+from actions.states import SETTLED, State
 from integrations.actors import SYSTEM, Actor
 from integrations.clock import now
 from integrations.ports import Standing
@@ -226,9 +226,30 @@ def test_a_remainder_is_no_more_than_what_is_missing(
 def test_remainders_together_are_no_more_than_what_is_missing(state: State) -> None:
     earlier = factories.intent_in(State.ACCEPTED)
     factories.intent_in(state, **rest_of(earlier))
-    is_live = state in PAST_GATE or state not in SETTLED
-    with refused_by(BIRTH, MISSING) if is_live else accepted():
-        factories.make_intent(**rest_of(earlier, amount=CENT if is_live else HALF))
+    is_whole = state not in SETTLED or state is State.CONFIRMED
+    # Of what was accepted, half stands, so that only half of it is missing.
+    amount = CENT if is_whole else HALF / 2 if state is State.ACCEPTED else HALF
+    with refused_by(BIRTH, MISSING) if is_whole else accepted():
+        factories.make_intent(**rest_of(earlier, amount=amount))
+
+
+def test_money_that_is_under_way_is_not_missing() -> None:
+    earlier, at = factories.intent_in(State.ACCEPTED), now()
+    read = factories.make_read(target=earlier.target, at=at)
+    parts = [(Standing.SUCCEEDED, HALF), (Standing.OPEN, HALF)]
+    bound = earlier.external_objects.get()
+    with accepted():
+        factories.make_echo(external_object=bound, source=read, at=at, parts=parts)
+    with refused_by(BIRTH, MISSING):
+        factories.make_intent(**rest_of(earlier, amount=CENT))
+
+
+def test_two_ends_of_a_chain_make_up_for_the_same_money_once() -> None:
+    earlier = factories.intent_in(State.ACCEPTED)
+    rest = factories.intent_in(State.REVERSED, **rest_of(earlier))
+    factories.make_intent(**rest_of(earlier))
+    with refused_by(BIRTH, MISSING):
+        factories.make_intent(**rest_of(rest, amount=CENT))
 
 
 def test_what_stands_of_a_reversed_remainder_is_not_missing_nor_what_makes_up_for_it() -> None:

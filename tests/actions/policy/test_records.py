@@ -106,6 +106,8 @@ def test_the_record_has_its_format_first_and_amounts_with_their_currency() -> No
         "shop_currency",
         "day",
         "cleared",
+        "ended",
+        "rest",
     ]
     assert record["format"] == 1
     assert record["day"] == "2026-11-30"

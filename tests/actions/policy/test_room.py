@@ -151,5 +151,7 @@ def test_what_was_seen_stands_beside_the_verdict() -> None:
                 "money": "20.00 EUR",
             }
         ],
+        "ended": [],
+        "rest_of": None,
         "cleared": [],
     }

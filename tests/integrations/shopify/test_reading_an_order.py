@@ -190,7 +190,9 @@ def test_a_dispute_stands_in_the_way_unless_the_shop_won_it(
         for n, status in enumerate(statuses, start=1)
     ]
     seen = snapshot(disputes=disputes)
-    assert seen.open_disputes == tuple(f"gid://shopify/OrderDisputeSummary/{n}" for n in open_ones)
+    assert seen.open_disputes == tuple(
+        f"gid://shopify/OrderDisputeSummary/{n}#{statuses[n - 1] or 'unknown'}" for n in open_ones
+    )
     assert seen.dispute_open is bool(open_ones)
 
 

@@ -89,7 +89,7 @@ class TestHeld:
     def test_past_the_brands_time_a_person_has_it_judged_again(
         self, stage: Stage, node: Client, twin: Intent
     ) -> None:
-        stage.pass_time(timedelta(hours=25))
+        stage.pass_time(timedelta(hours=27))
         assert stage.work(twin).needs_human_reason == "held_too_long"
         assert "It has been held past the brand&#x27;s time" in page(node, twin)
         send(node, twin, "judge-again")
