@@ -98,8 +98,8 @@ def _let_go_at(intent: Intent) -> Decimal:
 
 def _newest_parts(intent: Intent) -> list[EchoPart]:
     parts = EchoPart.objects.filter(echo__external_object__intent=intent)
-    newest = parts.order_by("-echo_id").values_list("echo_id", flat=True).first()
-    return list(parts.filter(echo_id=newest).exclude(standing="failed"))
+    newest = parts.order_by("-echo").first()
+    return [] if newest is None else list(newest.echo.parts.exclude(standing="failed"))
 
 
 def _worth(intent: Intent, part: EchoPart) -> Decimal:

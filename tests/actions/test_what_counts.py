@@ -277,9 +277,8 @@ def in_dollars(stage: Stage) -> Stage:
     return elsewhere
 
 
-def both_currencies(stage: Stage, **given: object) -> tuple[Intent, Intent]:
+def both_currencies(stage: Stage, elsewhere: Stage, **given: Any) -> tuple[Intent, Intent]:
     """Propose a refund in euro and one in dollars, under one policy with limits in both."""
-    elsewhere = in_dollars(stage)
     stage.policy(**given)
     document = current_policy(stage.workspace).policy.as_record()
     limits = document["kinds"]["refund"]["limits"]  # type: ignore[index]  # JSON
@@ -298,14 +297,14 @@ def both_currencies(stage: Stage, **given: object) -> tuple[Intent, Intent]:
 def test_a_number_and_a_speed_are_of_the_workspace_whatever_the_currency(
     stage: Stage, policy: dict[str, Any], reason: str
 ) -> None:
-    euro, dollars = both_currencies(stage, **policy)
+    euro, dollars = both_currencies(stage, in_dollars(stage), **policy)
     assert stage.work(euro).state == "confirmed"
     held = stage.work(dollars)
     assert (held.state, held.state_reason) == ("held", reason)
 
 
 def test_amounts_are_of_their_currency(stage: Stage) -> None:
-    euro, dollars = both_currencies(stage, cap="20.00", per_day="20.00")
+    euro, dollars = both_currencies(stage, in_dollars(stage), cap="20.00", per_day="20.00")
     assert [stage.work(one).state for one in (euro, dollars)] == ["confirmed", "confirmed"]
     rows = Counter.objects.filter(name="refund.day").order_by("currency")
     assert [(row.currency, row.used, row.count) for row in rows] == [
@@ -319,7 +318,10 @@ def test_of_two_currencies_at_once_one_goes_through_where_a_speed_allows_one(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have looked how many went lately before either goes on, unless one must wait."""
-    euro, dollars = both_currencies(stage, velocity={"count": 1, "minutes": 60})
+    elsewhere = in_dollars(stage)
+    first = both_currencies(stage, elsewhere, velocity={"count": 3, "minutes": 60})
+    assert {stage.work(one).state for one in first} == {"confirmed"}
+    intents = stage.propose(stage.case()), elsewhere.propose(elsewhere.case(currency="USD"))
     both_have_looked, look = Barrier(2), counters._authorized_since
 
     def slowly(intent: Intent, since: datetime) -> int:
@@ -329,6 +331,6 @@ def test_of_two_currencies_at_once_one_goes_through_where_a_speed_allows_one(
         return seen
 
     monkeypatch.setattr(counters, "_authorized_since", slowly)
-    said = at_once(*[partial(judge_in_worker, one.pk) for one in (euro, dollars)])
+    said = at_once(*[partial(judge_in_worker, one.pk) for one in intents])
     assert said.count(True) == 1
-    assert {fresh(one).state_reason for one in (euro, dollars)} == {"", "velocity"}
+    assert {fresh(one).state_reason for one in intents} == {"", "velocity"}

@@ -4,16 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from actions.policy import Check, Policy, Proposal, Ruling, Usage
+from actions.policy import Check, OtherIntent, Policy, Proposal, Ruling, Usage
 from actions.states import ApprovalReason, HeldReason, RefusedReason, State
 from tests.actions.policy.cases import (
     FINE,
     asked,
+    eur,
     euro_limits,
     judged,
     kind_policy,
+    money,
     nothing_used,
     on,
+    other,
     used,
     verdict_of,
 )
@@ -173,6 +176,99 @@ def test_one_more_than_a_limit_allows_is_stopped_with_its_arithmetic(
 )
 def test_a_limit_may_be_used_to_the_last(policy: Policy, usage: Usage) -> None:
     assert judged(replace(FINE, usage=usage), policy).state is State.AUTHORIZED
+
+
+# --- beside what is not settled ---------------------------------------------------------------
+
+
+def on_the_order(
+    *others: OtherIntent, amount: str, count: int, policy: Policy
+) -> tuple[Ruling, object, str]:
+    """Return what becomes of 45.00 EUR where that much is used on the order, beside others."""
+    facts = replace(FINE, usage=replace(NOTHING, order=used(amount, count)), others=others)
+    verdict = verdict_of(Check.WITHIN_LIMITS, facts, policy)
+    return verdict.ruling, verdict.reason, verdict.sentence
+
+
+def counting(amount: str, **changes: object) -> OtherIntent:
+    """Return another intent on the order that counts that much."""
+    return replace(other(amount), **({"counted": eur(amount)} | changes))  # type: ignore[arg-type]  # test's own
+
+
+HUNDRED = euro_limits(per_order="100.00")
+OVER = "60.00 EUR on this order + 45.00 EUR asked > 100.00 EUR an order"
+HELD = (Ruling.HOLD, HeldReason.COUNTER)
+REFUSED = (Ruling.REFUSE, RefusedReason.OVER_ORDER_LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        ([counting("5.00")], (*HELD, f"{OVER}; 5.00 EUR of that is not settled yet.")),
+        (
+            [counting("2.00"), counting("3.00", state=State.PENDING)],
+            (*HELD, f"{OVER}; 5.00 EUR of that is not settled yet."),
+        ),
+        ([counting("4.99")], (*REFUSED, f"{OVER}.")),
+        ([counting("5.00", state=State.CONFIRMED)], (*REFUSED, f"{OVER}.")),
+        ([counting("5.00", state=State.ACCEPTED)], (*REFUSED, f"{OVER}.")),
+        ([counting("5.00", kind="store_credit")], (*REFUSED, f"{OVER}.")),
+        ([counting("5.00", counted=None)], (*REFUSED, f"{OVER}.")),
+        ([counting("5.00", counted=money("5.00", "USD"))], (*REFUSED, f"{OVER}.")),
+        ([], (*REFUSED, f"{OVER}.")),
+    ],
+)
+def test_an_orders_amount_refuses_only_what_passes_it_without_what_is_unsettled(
+    others: list[OtherIntent], said: tuple[Ruling, object, str]
+) -> None:
+    assert on_the_order(*others, amount="60.00", count=1, policy=HUNDRED) == said
+
+
+@pytest.mark.parametrize(
+    ("count", "others", "said"),
+    [
+        (
+            2,
+            [counting("1.00")],
+            (
+                *HELD,
+                (
+                    "2 of this kind on this order + 1 asked > 2 an order; "
+                    "1 of that is not settled yet."
+                ),
+            ),
+        ),
+        (
+            3,
+            [counting("1.00")],
+            (*REFUSED, "3 of this kind on this order + 1 asked > 2 an order."),
+        ),
+        (
+            2,
+            [counting("1.00", state=State.CONFIRMED)],
+            (*REFUSED, "2 of this kind on this order + 1 asked > 2 an order."),
+        ),
+    ],
+)
+def test_an_orders_number_refuses_only_what_passes_it_without_what_is_unsettled(
+    count: int, others: list[OtherIntent], said: tuple[Ruling, object, str]
+) -> None:
+    policy = kind_policy(counts={"per_order": 2})
+    assert on_the_order(*others, amount="5.00", count=count, policy=policy) == said
+
+
+@pytest.mark.parametrize(
+    ("policy", "usage"),
+    [
+        (euro_limits(per_day="100.00"), replace(NOTHING, day=used("60.00", 1))),
+        (euro_limits(per_customer_day="100.00"), replace(NOTHING, customer=used("60.00", 1))),
+    ],
+)
+def test_a_days_limit_says_nothing_of_what_is_unsettled(policy: Policy, usage: Usage) -> None:
+    facts = replace(FINE, usage=usage, others=(counting("60.00"),))
+    verdict = verdict_of(Check.WITHIN_LIMITS, facts, policy)
+    assert verdict.reason is HeldReason.COUNTER
+    assert "settled" not in verdict.sentence
 
 
 def test_a_policy_without_these_limits_counts_nothing() -> None:
