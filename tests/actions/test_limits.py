@@ -11,6 +11,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from actions.boundaries import Boundary
 from actions.models import Counter, Intent
@@ -434,6 +436,30 @@ def test_a_day_on_which_clocks_change_is_one_day(stage: Stage) -> None:
     stage.pass_time(3 * MINUTE)
     intent = stage.work(stage.propose(buyer(stage, "ann")))
     assert (intent.state, intent.counted_on) == ("confirmed", change + timedelta(days=1))
+
+
+def test_what_is_judged_again_unsent_after_midnight_moves_to_the_new_day_under_one_lock(
+    stage: Stage,
+) -> None:
+    """With the old day locked alone, it would wait for whoever locks both, the new one first."""
+    move_to_zone(stage.workspace, BERLIN)
+    pass_time_until(stage, tomorrow_in(BERLIN, hour=23, minute=59))
+    old = now().astimezone(ZoneInfo(BERLIN)).date()
+    stage.shop.fault(FaultKind.THROTTLED, operation="refundCreate")
+    intent = stage.work(stage.propose(stage.case()))
+    assert (intent.state, intent.counted_on) == ("authorized", old)
+    stage.pass_time(2 * MINUTE)
+    new = old + timedelta(days=1)
+    stage.work(stage.propose(stage.case()))
+    with CaptureQueriesContext(connection) as asked:
+        assert stage.work(intent).counted_on == new
+    locks = [
+        one["sql"] for one in asked if "actions_counter" in one["sql"] and "FOR NO" in one["sql"]
+    ]
+    assert f"'{old}'" in locks[0]
+    assert f"'{new}'" in locks[0]
+    assert used("day", on=old) == [(Decimal(0), 0)]
+    assert used("day", on=new) == [(Decimal("25.0000"), 2)]
 
 
 def test_what_a_day_of_25_hours_has_held_goes_on_by_itself_after_it(stage: Stage) -> None:
