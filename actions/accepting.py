@@ -16,6 +16,7 @@ from actions.locks import bump, lock_intent
 from actions.models import Intent
 from actions.moves import count_what_stands, move
 from actions.states import State
+from actions.waiting import watch
 from integrations import sealed
 from integrations.actors import PEOPLE, Actor
 from integrations.money import Money, total
@@ -78,6 +79,7 @@ def accept(*, intent: Intent, amount: Money, reason: str, by: Actor, at: datetim
         )
         count_what_stands(intent, newest_parts(intent), at=at)
         made_good(intent, at=at)
+        watch(intent, at=at)
         bump(locked.target)
     return intent
 

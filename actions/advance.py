@@ -17,7 +17,8 @@ from actions.moves import flag
 from actions.reconcile import read_target
 from actions.schedule import durations_of, entered_at
 from actions.settling import take_over
-from actions.states import NeedsHuman, StaleState, State
+from actions.states import WATCHED, NeedsHuman, StaleState, State
+from actions.waiting import watch
 from integrations.actors import SYSTEM
 from integrations.clock import now
 from integrations.connecting import block
@@ -88,9 +89,17 @@ def _advance(intent: Intent) -> None:
         _settle_if_in_doubt(intent.pk)
     elif state in (State.PENDING, State.PARTIALLY_CONFIRMED):
         read_target(intent.target_id, cause=ReadCause.POLL)
+    elif state in WATCHED and intent.external_objects.exists():
+        _watch(intent)
     else:
         # Whoever planned its next step came second: nothing is due for what has ended.
         Intent.objects.filter(pk=intent.pk, state=state).update(due_at=None)
+
+
+def _watch(intent: Intent) -> None:
+    """Look once more at what ended otherwise than asked, and plan the next look."""
+    watch(intent, at=now())
+    read_target(intent.target_id, cause=ReadCause.POLL)
 
 
 def _follow_approval(intent: Intent) -> None:

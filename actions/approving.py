@@ -70,7 +70,7 @@ def approve(*, intent: Intent, word: Word) -> Intent:
     with transaction.atomic():
         locked = lock_intent(intent.pk)
         intent = locked.intent
-        if _has_said(intent, word, approves=True):
+        if intent.state != State.AWAITING_APPROVAL and _has_said(intent, word, approves=True):
             return intent
         decision = _awaited(intent, word)
         if is_approved(intent, at=word.at):

@@ -110,6 +110,10 @@ NEEDS_HUMAN_WORDS: Mapping[str, str] = {
     NeedsHuman.REJECTED: (
         "The platform rejected it. Correct it with another proposal, or hand the case over."
     ),
+    NeedsHuman.MONEY_FAILED: (
+        "The payment provider did not move the money. The merchant may retry it on the store: "
+        "look there before anything else."
+    ),
     NeedsHuman.MISMATCH: (
         "The platform holds another amount or currency than was asked. "
         "Compare the echo with the order."

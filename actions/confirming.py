@@ -27,7 +27,7 @@ from actions.states import (
     succeeds_after_all,
     takes_back,
 )
-from actions.waiting import TOO_LONG, wait
+from actions.waiting import TOO_LONG, wait, watch
 from integrations.actors import SYSTEM
 from integrations.ports import Observation, Part, Standing
 from tickets.models import TicketStatus
@@ -204,9 +204,10 @@ def _tell(locked: Locked, judged: Judged, observation: Observation, *, at: datet
             reason="some parts succeeded and some failed",
         )
     elif judged.state is State.FAILED:
+        watch(intent, at=at)
         flag(
             intent,
-            NeedsHuman.REJECTED,
+            NeedsHuman.MONEY_FAILED,
             by=SYSTEM,
             at=at,
             reason="the payment provider did not move the money",
@@ -248,6 +249,7 @@ def _reverse(locked: Locked, parts: tuple[Part, ...], *, at: datetime) -> None:
         details=_details(intent, parts),
     )
     _reopen(locked, at=at)
+    watch(intent, at=at)
     flag(intent, NeedsHuman.REVERSED, by=SYSTEM, at=at, reason="the store now says otherwise")
 
 

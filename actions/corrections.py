@@ -12,7 +12,7 @@ from actions.moves import remark
 from actions.states import NeedsHuman
 from integrations.actors import SYSTEM
 
-_CORRECTED = (NeedsHuman.REJECTED, NeedsHuman.RESEND_ENDED)
+_CORRECTED = (NeedsHuman.REJECTED, NeedsHuman.MONEY_FAILED, NeedsHuman.RESEND_ENDED)
 
 
 def made_good(correction: Intent, *, at: datetime) -> None:

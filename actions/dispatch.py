@@ -27,15 +27,18 @@ TAKEN_FOR = timedelta(seconds=30)
 """For how long a row that was taken is not due again: longer than a call may take."""
 
 
-def wake(intent_pk: int) -> None:
-    """Wake a worker for one intent once the transaction is committed."""
-    transaction.on_commit(lambda: publish(intent_pk))
+def wake(intent_pk: int, *, after: timedelta = timedelta()) -> None:
+    """Wake a worker for one intent once the transaction is committed, or a little later."""
+    transaction.on_commit(lambda: publish(intent_pk, after=after))
 
 
-def publish(intent_pk: int) -> None:
+def publish(intent_pk: int, *, after: timedelta = timedelta()) -> None:
     """Send the wake-up now; a broker that is away costs seconds, since the row stays due."""
+    countdown = after.total_seconds() or None
     try:
-        current_app.send_task(ADVANCE, kwargs={"intent": intent_pk}, retry=False)
+        current_app.send_task(
+            ADVANCE, kwargs={"intent": intent_pk}, countdown=countdown, retry=False
+        )
     except (OperationalError, OSError) as error:
         log.warning("dispatch.not_woken", intent=intent_pk, error=type(error).__name__)
 

@@ -69,6 +69,8 @@ class Durations:
     """When to read again after a doubtful send."""
     pending_schedule: Schedule = _minutes(1, 5, 15, 30, 60, 180) + _minutes(360) * 28
     """When to read again what the platform has not finished."""
+    watch_schedule: Schedule = _minutes(5, 15, 40, 60, 120) + _minutes(360) * 28
+    """When to read again what ended otherwise than asked: a merchant may retry it by hand."""
     held_schedule: Schedule = _SECONDS_FIRST + _minutes(1, 2, 5, 10) + _minutes(15) * 104
     """When to gate again what is held."""
     jitter: float = 0.2

@@ -24,6 +24,7 @@ from actions.catalogue.refund import (
     to_store_credit,
 )
 from actions.counters import Place, recount, take
+from actions.dispatch import wake
 from actions.gathering import circumstances, counted_in, gather
 from actions.keys import Canonical, digest
 from actions.locks import Locked, bump, lock_intent
@@ -392,6 +393,7 @@ def _again_soon(intent: Intent) -> None:
     started_at = now() - _RACE_RETRY
     due_at = due_again((_RACE_RETRY * 2,), intent=intent, started_at=started_at, now=started_at)
     Intent.objects.filter(pk=intent.pk).update(due_at=due_at)
+    wake(intent.pk, after=_RACE_RETRY * 2)
 
 
 def expire_approval(intent_pk: int) -> None:

@@ -21,7 +21,7 @@ from actions.models import (
     IntentEvent,
     Outcome,
 )
-from actions.states import State
+from actions.states import NeedsHuman, State
 from integrations import sealed
 from integrations.models import Connection, Platform, Workspace
 from integrations.queries import row_named
@@ -139,7 +139,10 @@ def may_be_said_of(intent: Intent) -> str:
     """Return the sentence that is true of an intent now, for anyone."""
     if intent.money is None:
         raise ValueError(f"{intent.public_id} moves no money: its kind has its own wording.")
-    return kind_named(intent.kind).may_be_said(state=State(intent.state), money=intent.money)
+    state = State(intent.state)
+    if intent.needs_human_reason == NeedsHuman.LATE_SUCCESS:
+        state = State.PENDING  # more stands than its state says: until a person has looked
+    return kind_named(intent.kind).may_be_said(state=state, money=intent.money)
 
 
 def with_history(ticket: Ticket) -> Ticket:

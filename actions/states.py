@@ -129,6 +129,13 @@ SETTLED = frozenset(
 """Ended: a ticket may resolve over these and no others."""
 
 
+WATCHED = frozenset({State.FAILED, State.ACCEPTED, State.REVERSED})
+"""Ended otherwise than asked: read again for a while, since the platform may still change its mind.
+
+Of what failed, only what the platform holds an object of.
+"""
+
+
 class IllegalMove(Exception):
     """No arc of the table leads there; nothing was changed, and the caller is at fault."""
 
@@ -279,6 +286,7 @@ class NeedsHuman(StrEnum):
     """Why an intent stands before a person; its state stays honest meanwhile."""
 
     REJECTED = "rejected"
+    MONEY_FAILED = "money_failed"
     MISMATCH = "mismatch"
     PARTLY_FAILED = "partly_failed"
     TWO_MATCHES = "two_matches"

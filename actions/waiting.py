@@ -24,6 +24,15 @@ TOO_LONG = frozenset(
 """Reasons that are over once the intent goes on."""
 
 
+def watch(intent: Intent, *, at: datetime) -> None:
+    """Plan the next look at what ended otherwise than asked; when that schedule ends, none."""
+    since = entered_at(intent)
+    schedule = durations_of(intent.connection).watch_schedule
+    due_at = due_again(schedule, intent=intent, started_at=since, now=at)
+    Intent.objects.filter(pk=intent.pk, state=intent.state).update(due_at=due_at)
+    intent.due_at = due_at
+
+
 def wait(intent: Intent, *, at: datetime, not_before: datetime | None = None) -> None:
     """Plan the next look by the schedule of the state, or when a look can prove more."""
     durations = durations_of(intent.connection)

@@ -293,7 +293,9 @@ REFUND = Kind(
         State.PENDING: _ON_ITS_WAY,
         State.PARTIALLY_CONFIRMED: _ON_ITS_WAY,
         State.CONFIRMED: "{money} have been refunded.",
-        State.ACCEPTED: "A person has settled the request for a refund of {money} another way.",
+        State.ACCEPTED: (
+            "Of the refund of {money} another amount was made, and a person has agreed to that."
+        ),
         State.FAILED: "The refund of {money} could not be made.",
         State.REFUSED: "A refund of {money} can't be made.",
         State.WITHDRAWN: "The request for a refund of {money} was taken back; none was made.",

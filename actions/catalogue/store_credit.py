@@ -32,7 +32,10 @@ STORE_CREDIT_KIND = Kind(
         State.PENDING: _ON_ITS_WAY,
         State.PARTIALLY_CONFIRMED: _ON_ITS_WAY,
         State.CONFIRMED: "{money} have been credited at the store.",
-        State.ACCEPTED: "A person has settled the request for store credit of {money} another way.",
+        State.ACCEPTED: (
+            "Of the store credit of {money} another amount was given, and a person has agreed to "
+            "that."
+        ),
         State.FAILED: "The store credit of {money} could not be given.",
         State.REFUSED: "Store credit of {money} can't be given.",
         State.WITHDRAWN: (

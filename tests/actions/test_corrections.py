@@ -3,6 +3,7 @@
 And what failed and succeeds all the same later: shown at once, closed by a person's word alone.
 """
 
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 
@@ -21,6 +22,7 @@ from actions.linking import (
     missing_money,
 )
 from actions.models import Intent, Outcome
+from actions.queries import may_be_said_of
 from actions.services import withdraw
 from integrations.actors import Actor
 from integrations.clock import now
@@ -363,3 +365,39 @@ def test_a_fulfilment_that_names_what_does_not_stand_is_refused_in_a_sentence(
     named = [Fulfilment(request=case.request, why="done", intent=fresh(intent))]
     with pytest.raises(NotResolvable, match="nothing of it stands on the platform"):
         resolve(ticket=case.ticket, by=PERSON, at=now(), fulfilments=named)
+
+
+# --- What ended otherwise than asked is looked at again, with nobody asking for it ---------------
+
+
+def test_a_retry_by_the_merchant_is_seen_by_itself(stage: Stage) -> None:
+    case = stage.case(amount="60.00")
+    intent = money_failed(stage, case)
+    assert (intent.state, intent.needs_human_reason) == ("failed", "money_failed")
+    assert intent.due_at is not None
+    stage.shop.retry_refund(intent.external_objects.get().identifier)
+    stage.pass_time(intent.due_at - now())
+    intent = stage.work(intent)
+    assert (intent.state, intent.needs_human_reason) == ("failed", "late_success")
+    assert may_be_said_of(intent) == "The refund of 60.00 EUR is being processed."
+    assert intent.due_at is not None
+
+
+def test_an_accepted_part_that_is_taken_back_is_seen_by_itself(stage: Stage) -> None:
+    _, intent, refund = accepted_half(stage)
+    assert intent.due_at is not None
+    stage.shop.settle_refund(refund, "FAILURE")
+    stage.pass_time(intent.due_at - now())
+    assert stage.work(intent).state == "reversed"
+
+
+def test_what_ended_otherwise_is_looked_at_for_a_week_and_then_no_more(stage: Stage) -> None:
+    intent = money_failed(stage, stage.case(amount="60.00"))
+    began = now()
+    ended = stage.settle(intent)
+    assert (ended.state, ended.needs_human_reason, ended.due_at) == ("failed", "money_failed", None)
+    assert timedelta(days=7) <= now() - began < timedelta(days=9)
+
+
+def test_what_the_store_rejected_has_nothing_to_look_at(stage: Stage) -> None:
+    assert rejected(stage, stage.case(amount="60.00")).due_at is None

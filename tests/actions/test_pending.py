@@ -28,8 +28,8 @@ def _refund_of(intent: Intent) -> str:
     ("status", "state", "needs_human"),
     [
         ("SUCCESS", "confirmed", ""),
-        ("FAILURE", "failed", "rejected"),
-        ("ERROR", "failed", "rejected"),
+        ("FAILURE", "failed", "money_failed"),
+        ("ERROR", "failed", "money_failed"),
     ],
 )
 def test_pending_becomes_what_the_store_says(

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Which intents a worker was woken for."""
     published: list[int] = []
-    monkeypatch.setattr(dispatch, "publish", published.append)
+    monkeypatch.setattr(dispatch, "publish", lambda pk, **_: published.append(pk))
     return published
 
 

@@ -188,7 +188,7 @@ def test_what_the_store_rejected_says_why_and_is_corrected_by_the_agent(
     shown = caller.get(f"intents/{failed.public_id}/").body
     assert shown["corrected_by"] == [corrected.body["id"]]
     # Until what corrects it is let go, a person still looks.
-    assert shown["needs_human"]["reason"] == "rejected"
+    assert shown["needs_human"]["reason"] == "money_failed"
 
 
 def test_what_goes_its_way_has_nothing_to_correct(stage: Stage, agent: Caller) -> None:
