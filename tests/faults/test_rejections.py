@@ -98,7 +98,7 @@ def _use_its_key_for_another_order(stage: Stage, intent: Intent) -> None:
     [
         (("SUCCESS", "SUCCESS"), "confirmed", ""),
         (("SUCCESS", "FAILURE"), "partially_confirmed", "partly_failed"),
-        (("FAILURE", "FAILURE"), "failed", "rejected"),
+        (("FAILURE", "FAILURE"), "failed", "money_failed"),
         (("FAILURE", "PENDING"), "pending", ""),
         (("SUCCESS", "PENDING"), "pending", ""),
     ],
