@@ -67,7 +67,7 @@ class Guard:
     right: Seen
     wrong: Seen
     behind: tuple[str, ...] = ()
-    """The database's own guards behind it: the first is the one that refuses."""
+    """The database's own guards behind it: one of them refuses, whichever a race comes to first."""
 
 
 def _lose(stage: Stage, kind: FaultKind = FaultKind.LOST_BEFORE, **details: object) -> Intent:
